@@ -1,0 +1,70 @@
+# Everything happens in a virtual environment that these targets set up by themselves.
+#   make PYTHON=python3.13 VENV=.venv313 test     another interpreter, another environment
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+# Not isolated: the build tools live in the environment, so that a rebuild is incremental.
+INSTALL := $(PIP) --no-build-isolation --editable
+BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja
+
+NATIVE := CMakeLists.txt $(wildcard src/core/*)
+CXX_FILES = $(wildcard src/core/*.hpp src/core/*.cpp)
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench sanitize clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.installed ## train a model and show what the budget buys
+	$(BIN)/budgetsvm demo
+
+test: $(VENV)/.test ## run all tests, and the examples in the docstrings
+	$(BIN)/python -m pytest --doctest-modules tests --pyargs budgetsvm $(PYTEST_ARGS)
+
+lint: $(VENV)/.lint ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
+
+format: $(VENV)/.lint ## put all files into the agreed format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CXX_FILES)
+
+bench: $(VENV)/.bench ## run the benchmarks
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+sanitize: ## run the tests with the address and undefined-behaviour sanitizers (GCC)
+	SKBUILD_CMAKE_DEFINE=BUDGETSVM_SANITIZE=ON SKBUILD_BUILD_DIR=build/sanitize \
+	  $(MAKE) VENV=$(VENV)-sanitize $(VENV)-sanitize/.test
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(VENV)-sanitize/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS)
+
+clean: ## remove the environment and everything that was built
+	rm -rf $(VENV) $(VENV)-sanitize build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamps. Python sources are used in place; only the native part needs a rebuild.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "budgetsvm needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
+	  echo "Name another one: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) $(BUILD_TOOLS)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml $(NATIVE)
+	$(INSTALL) .
+	@touch $@
+
+# The extras of pyproject.toml: test, lint, bench.
+$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+	$(INSTALL) '.[$*]'
+	@touch $@

@@ -1,0 +1,87 @@
+"""The compiled core: functions over NumPy arrays that the caller owns, results written in place.
+
+Every function exists for float32 and float64; all floating-point arrays marked T must agree.
+
+- *rows*: a C-contiguous (m, d) array of T, or a tuple (values T, indices int32, starts int64) of
+  compressed sparse rows.
+- *terms*: (panels T, norms T, coef float64), see ``_terms.TermStore``; *size* of them are in use.
+- *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
+- *maintenance*: (name, golden, same_sign, n_terms), see ``maintenance.Maintenance.core``.
+- *problem*: (order, diagonal, y, box, alpha, slots). Row r of a block is training point order[r] and
+  has k(x, x) = diagonal[r]; y, box and alpha belong to all training points. slots is empty with a
+  budget; without one it names the term of each training point, or -1.
+
+The solvers return (size, steps, violations, mistakes, merges, degradation, loss) and release the GIL.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Float: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+_Rows: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]]
+_Terms: TypeAlias = tuple[_Float, _Float, NDArray[np.float64]]
+_Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
+_Maintenance: TypeAlias = tuple[str, bool, bool, int]
+_Problem: TypeAlias = tuple[
+    NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.int32],
+]
+_Result: TypeAlias = tuple[int, int, int, int, int, float, float]
+
+PANEL_BYTES: int
+
+def bsca(
+    rows: _Rows,
+    problem: _Problem,
+    terms: _Terms,
+    size: int,
+    budget: int,
+    kernel: _Kernel,
+    maintenance: _Maintenance,
+) -> _Result:
+    """Visit the rows in order by budgeted stochastic coordinate ascent; budget 0 is no budget."""
+
+def bsgd(
+    rows: _Rows,
+    problem: _Problem,
+    terms: _Terms,
+    size: int,
+    budget: int,
+    kernel: _Kernel,
+    maintenance: _Maintenance,
+    t: int,
+    n_total: float,
+) -> _Result:
+    """Visit the rows in order by budgeted stochastic gradient descent, after t earlier visits.
+
+    Coefficients and alpha are stored as t times their value.
+    """
+
+def reduce(
+    terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance
+) -> tuple[int, float]:
+    """Run budget maintenance once; returns the new size and the degradation."""
+
+def decision(
+    rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[np.float64]
+) -> None:
+    """Evaluate sum_j coef[j] k(x, z_j) for every row x."""
+
+def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: _Float) -> None:
+    """Evaluate k(x, z_j) for every row x and every term."""
+
+def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, float, float]:
+    """The best (h, v(h), degradation / beta_b²) for merging, L = -ln k(z_a, z_b)."""
+
+def table_degradation(rho: float, L: float) -> float:
+    """The degradation / beta_b² as the table interpolates it."""
+
+def level() -> str:
+    """The instruction set level in use: "baseline", "v3" or "v4"."""

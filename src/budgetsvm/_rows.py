@@ -1,0 +1,114 @@
+"""Access to the rows of a data matrix, block by block, in the form the compiled core wants.
+
+The core takes C-contiguous float32 or float64 blocks. Data come as anything from a Fortran-ordered
+float64 array to a memory-mapped file or a sparse matrix; only the blocks at hand are converted.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
+Precision: TypeAlias = type[np.float32] | type[np.float64]
+
+_BLOCK_BYTES = 1 << 24
+
+# float32 distances carry an error of about 2⁻²³ times the squared norms they are the difference of.
+# γ times that is the relative error of the Gaussian kernel; beyond this we compute in float64.
+_TOLERATED_ERROR = 1e-3
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of X, less `centre`, in the precision of the core."""
+
+    X: Any
+    dtype: Precision
+    centre: NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def row_cost(self) -> float:
+        """Stored values per row."""
+        return float(self.X.nnz / max(1, len(self)) if sparse.issparse(self.X) else self.X.shape[1])
+
+    def block(self, chosen: slice | NDArray[np.int64]) -> Block:
+        """Return the chosen rows."""
+        part = self.X[chosen]
+        if sparse.issparse(part):
+            return (
+                np.ascontiguousarray(part.data, dtype=self.dtype),
+                np.ascontiguousarray(part.indices, dtype=np.int32),
+                np.ascontiguousarray(part.indptr, dtype=np.int64),
+            )
+        if self.centre is not None:
+            part = part - self.centre  # in float64
+        return np.ascontiguousarray(part, dtype=self.dtype)
+
+    def chunks(self) -> Iterator[slice]:
+        """Consecutive slices of bounded size that cover all rows."""
+        return _chunks(len(self), self.row_cost)
+
+
+def _chunks(n: int, row_cost: float) -> Iterator[slice]:
+    step = int(np.clip(_BLOCK_BYTES / (8 * max(1.0, row_cost)), 16, 65536))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def squared_norms(block: Block) -> NDArray[np.float64]:
+    """Return ‖x‖² for every row of a block."""
+    if isinstance(block, tuple):
+        values, indices, starts = block
+        squares = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
+        del indices
+        norms: NDArray[np.float64] = squares[starts[1:]] - squares[starts[:-1]]
+        return norms
+    return np.asarray(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+
+
+def as_rows(X: Any) -> Any:
+    """Return X with sparse duplicates summed: a row must name every feature once at most."""
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def feature_means(X: Any) -> NDArray[np.float64]:
+    """Return the mean of every feature of a dense X, in float64 and without a copy of X."""
+    total: NDArray[np.float64] = np.zeros(X.shape[1])
+    for chunk in _chunks(X.shape[0], X.shape[1]):
+        total += X[chunk].sum(axis=0, dtype=np.float64)
+    return total / int(X.shape[0])
+
+
+def variance(X: Any) -> float:
+    """Return the variance of all entries of X, dense or sparse: what gamma="scale" divides by."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        mean = X.data.sum(dtype=np.float64) / (n * d)
+        inside = float(np.sum((X.data.astype(np.float64) - mean) ** 2))
+        return float((inside + (n * d - X.nnz) * mean**2) / (n * d))
+    means = feature_means(X)
+    within = sum(float(np.sum((X[chunk] - means) ** 2)) for chunk in _chunks(n, d))
+    return float(within / (n * d) + np.var(means))
+
+
+def choose_precision(
+    X: Any, gamma: float, centre: NDArray[np.float64] | None, wanted: str
+) -> Precision:
+    """Return float32, unless that would ruin kernel values or float64 was asked for."""
+    if wanted == "double":
+        return np.float64
+    if wanted == "single":
+        return np.float32
+    rows = Rows(X, np.float64, centre)
+    largest = max(float(squared_norms(rows.block(c)).max(initial=0.0)) for c in rows.chunks())
+    error = gamma * largest * float(np.finfo(np.float32).eps)
+    return np.float32 if error <= _TOLERATED_ERROR else np.float64

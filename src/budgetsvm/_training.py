@@ -1,0 +1,167 @@
+"""Phase 1: train the terms of a model by visiting training points one after the other.
+
+Python draws the visiting order and hands the core blocks of rows, each a bounded amount of work; in
+between, Ctrl-C, progress and bookkeeping have their turn.
+"""
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm import _core
+from budgetsvm._progress import Progress
+from budgetsvm._rows import Block, Rows, squared_norms
+from budgetsvm._terms import TermStore
+from budgetsvm.kernels import Callback, Kernel
+from budgetsvm.maintenance import Maintenance, Merge, Project
+from budgetsvm.solvers import BSGD, Solver
+
+# Work of one call of the core, in multiply-adds: some 0.1 s at the very most.
+_CALL_WORK = 2e8
+# What a kernel value costs beyond its dot product, in multiply-adds.
+_KERNEL_WORK = 16
+# What a golden section search costs.
+_GOLDEN_WORK = 1000
+
+
+class EpochRecord(TypedDict):
+    """What happened in one epoch."""
+
+    visits: int  #: training points looked at
+    steps: int  #: visits that changed the model
+    violations: int  #: visits with a margin below 1
+    mistakes: int  #: visits with the wrong sign, before the step: the error so far
+    merges: int  #: runs of budget maintenance
+    degradation: float  #: sum of the ‖Δw‖² that maintenance caused
+    loss: float  #: mean hinge loss at the visits, before the step
+    size: int  #: terms at the end
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train: the checked options of an estimator."""
+
+    kernel: Kernel
+    solver: Solver
+    maintenance: Maintenance
+    budget: int | None
+
+
+@dataclass
+class Problem:
+    """A binary problem: rows with labels ±1 and upper bounds C_i on the dual variables."""
+
+    rows: Rows
+    y: NDArray[np.float64]
+    box: NDArray[np.float64]
+    n_total: int = 0  #: rows that the model has seen, with earlier blocks of a stream; 0: these
+
+
+@dataclass
+class Trainer:
+    """Trains `terms` on a problem, epoch by epoch."""
+
+    settings: Settings
+    problem: Problem
+    terms: TermStore
+    rng: np.random.Generator
+    t: int = 0  #: visits before, for the step size of BSGD
+    alpha: NDArray[np.float64] = field(init=False)
+    history: list[EpochRecord] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        n = len(self.problem.y)
+        self.alpha = np.zeros(n)
+        unlimited = self.settings.budget is None
+        self._slots = np.full(n if unlimited else 0, -1, np.int32)
+        self.terms.reserve(0 if self.settings.budget is None else self.settings.budget + 1)
+
+    def run(self, epochs: int, progress: Progress) -> None:
+        """Train; ends early if an epoch changed nothing, as then no later one will."""
+        if isinstance(self.settings.solver, BSGD):
+            self.terms.coef *= self.t  # see bsgd.hpp: stored as t times their value
+        try:
+            for _ in range(epochs):
+                record = self._epoch(progress)
+                self.history.append(record)
+                if record["steps"] == 0 and self.settings.solver.order == "permutation":
+                    break
+        finally:
+            if isinstance(self.settings.solver, BSGD):
+                self.terms.coef /= max(1, self.t)
+                self.alpha /= max(1, self.t)
+
+    def _epoch(self, progress: Progress) -> EpochRecord:
+        start = perf_counter()
+        n = len(self.problem.y)
+        order = self.settings.solver.visiting_order(n, self.rng)
+        totals = np.zeros(6)
+        visited = 0
+        while visited < n:
+            part = order[visited : visited + self._visits_per_call()]
+            totals += self._visit(part)
+            visited += len(part)
+            error = 100 * totals[2] / visited
+            progress.advance(len(part), size=str(self.terms.size), error=f"{error:.2f}%")
+        return {
+            "visits": n,
+            "steps": int(totals[0]),
+            "violations": int(totals[1]),
+            "mistakes": int(totals[2]),
+            "merges": int(totals[3]),
+            "degradation": float(totals[4]),
+            "loss": float(totals[5]) / n,
+            "size": self.terms.size,
+            "seconds": perf_counter() - start,
+        }
+
+    def _visit(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
+        """One call of the core. Returns what it counted."""
+        problem, settings, terms = self.problem, self.settings, self.terms
+        if settings.budget is None:
+            terms.reserve(terms.size + len(order))
+        block = problem.rows.block(order)
+        arguments = (
+            block,
+            (order, self._diagonal(block), problem.y, problem.box, self.alpha, self._slots),
+            terms.arrays,
+            terms.size,
+            settings.budget or 0,
+            terms.core_kernel(settings.kernel),
+            settings.maintenance.core(),
+        )
+        if isinstance(settings.solver, BSGD):
+            n_total = problem.n_total or len(problem.y)
+            terms.size, *counts = _core.bsgd(*arguments, self.t, float(n_total))
+        else:
+            terms.size, *counts = _core.bsca(*arguments)
+        self.t += len(order)
+        return np.array(counts, dtype=np.float64)
+
+    def _diagonal(self, block: Block) -> NDArray[np.float64]:
+        kernel = self.settings.kernel
+        if not isinstance(kernel, Callback):
+            return kernel.diagonal(squared_norms(block))
+        if isinstance(block, tuple):
+            values, indices, starts = block
+            dense = np.zeros((len(starts) - 1, self.terms.panels.shape[1]))
+            dense[np.repeat(np.arange(len(dense)), np.diff(starts)), indices] = values
+            block = dense
+        return np.array([kernel.row(x, x[np.newaxis])[0] for x in block])
+
+    def _visits_per_call(self) -> int:
+        """How many visits are a bounded amount of work."""
+        size = max(self.terms.size, self.settings.budget or 0, 64)
+        work = size * (self.problem.rows.row_cost + _KERNEL_WORK)
+        match self.settings.maintenance:
+            case Project():
+                work += 2 * size * size
+            case Merge(search="golden"):
+                work += size * _GOLDEN_WORK
+        if isinstance(self.settings.kernel, Callback):
+            work = _CALL_WORK / 256
+        return int(np.clip(_CALL_WORK / work, 16, 8192))

@@ -1,0 +1,35 @@
+"""Checks of parameters. Their messages name the parameter, the value and what would be right."""
+
+import math
+from numbers import Integral, Real
+
+
+def check_number(name: str, value: object, *, above: float = -math.inf) -> float:
+    """Return value as a finite float greater than `above`, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        message = f"{name} must be a number, not {value!r}"
+        raise TypeError(message)
+    number = float(value)
+    if not (math.isfinite(number) and number > above):
+        condition = "a finite number" if above == -math.inf else f"a finite number > {above:g}"
+        message = f"{name} must be {condition}, not {value!r}"
+        raise ValueError(message)
+    return number
+
+
+def check_integer(name: str, value: object, *, least: int) -> int:
+    """Return value as an int >= least, or say what is wrong with it."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        message = f"{name} must be an integer, not {value!r}"
+        raise TypeError(message)
+    if value < least:
+        message = f"{name} must be at least {least}, not {value!r}"
+        raise ValueError(message)
+    return int(value)
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise a ValueError unless value is one of the choices."""
+    if value not in choices:
+        message = f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+        raise ValueError(message)

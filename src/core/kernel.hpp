@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels: k(x, z_j) for one x and all terms at once, from dot products or L1 distances and one
+// number per point ("norm"): ||x||^2, or ||x||_1 for the Laplacian kernel.
+#pragma once
+
+#include <cmath>
+#include <functional>
+
+#include "terms.hpp"
+
+namespace budgetsvm {
+
+enum class KernelKind { gaussian, laplacian, polynomial, sigmoid, linear, callable };
+
+struct Kernel {
+    KernelKind kind;
+    double gamma;
+    double coef0;
+    int degree;
+    // kind == callable: fills out[0..size) with k(x, z_j); x has all its features.
+    std::function<void(const double* x, std::int32_t size, double* out)> callback;
+
+    bool translation_invariant() const {
+        return kind == KernelKind::gaussian || kind == KernelKind::laplacian;
+    }
+
+    template <class T>
+    double norm(Row<T> x) const {
+        double sum = 0;
+        for (std::int32_t e = 0; e < x.count; ++e) {
+            const double value = x.values[e];
+            sum += kind == KernelKind::laplacian ? std::fabs(value) : value * value;
+        }
+        return sum;
+    }
+
+    // out[j] = k(x, z_j) for all terms; out has room for whole panels.
+    template <class T>
+    void row(Row<T> x, double x_norm, const Terms<T>& terms, T* out) const {
+        switch (kind) {
+            case KernelKind::gaussian:
+            case KernelKind::laplacian:
+                distances(x, x_norm, terms, out);
+                leaf<T>().decay(out, static_cast<T>(gamma), terms.size, out);
+                break;
+            case KernelKind::callable:
+                call(x, terms, out);
+                break;
+            default:
+                leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), out);
+                for (std::int32_t j = 0; j < terms.size; ++j)
+                    out[j] = static_cast<T>(of_dot(out[j]));
+        }
+    }
+
+    // out[j] = ||x - z_j||^2, or ||x - z_j||_1 for the Laplacian kernel.
+    template <class T>
+    void distances(Row<T> x, double x_norm, const Terms<T>& terms, T* out) const {
+        if (kind == KernelKind::laplacian) {
+            leaf<T>().l1(x, terms.panels, terms.features, terms.n_panels(), out);
+            leaf<T>().distance(out, terms.norms, T(0), T(1), terms.size);
+        } else {
+            leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), out);
+            leaf<T>().distance(out, terms.norms, static_cast<T>(x_norm), T(-2), terms.size);
+        }
+    }
+
+    // k(z_j, z_j)
+    template <class T>
+    double self(const Terms<T>& terms, std::int32_t j, Scratch<T>& scratch) const {
+        if (translation_invariant()) return 1.0;
+        if (kind != KernelKind::callable) return of_dot(terms.norms[j]);
+        std::vector<T> out(terms.size);
+        terms.copy_point(j, scratch.point.data());
+        row<T>({scratch.point.data(), nullptr, terms.features}, 0, terms, out.data());
+        return out[j];
+    }
+
+  private:
+    double of_dot(double dot) const {
+        switch (kind) {
+            case KernelKind::polynomial:
+                return std::pow(gamma * dot + coef0, degree);
+            case KernelKind::sigmoid:
+                return std::tanh(gamma * dot + coef0);
+            default:
+                return dot;
+        }
+    }
+
+    template <class T>
+    void call(Row<T> x, const Terms<T>& terms, T* out) const {
+        std::vector<double> point(terms.features), values(terms.size);
+        for (std::int32_t e = 0; e < x.count; ++e) point[x.feature(e)] = x.values[e];
+        callback(point.data(), terms.size, values.data());
+        for (std::int32_t j = 0; j < terms.size; ++j) out[j] = static_cast<T>(values[j]);
+    }
+};
+
+}  // namespace budgetsvm

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where to put the term that replaces two, under the Gaussian kernel.
+//
+// Merging the lighter term a into the heavier b, with rho = beta_a / beta_b in [-1, 1] and
+// L = gamma ||z_a - z_b||^2 = -ln k(z_a, z_b), puts
+//     z = h z_a + (1 - h) z_b,   beta = beta_b v(h),
+//     v(h) = rho exp(-L (1 - h)^2) + exp(-L h^2),
+// and costs the degradation ||dw||^2 = beta_b^2 (rho^2 + 1 + 2 rho exp(-L) - v(h)^2). The best h
+// maximises v^2. For rho > 0 it lies in [0, 1/2], for rho < 0 it is negative: the new term moves
+// away from the one that it is to cancel.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace budgetsvm {
+
+struct MergePoint {
+    double h;
+    double value;        // v(h)
+    double degradation;  // in units of beta_b^2
+};
+
+inline double merge_value(double rho, double L, double h) {
+    return rho * std::exp(-L * (1 - h) * (1 - h)) + std::exp(-L * h * h);
+}
+
+// The degradation is rho^2 (1 - k_a^2) + (1 - k_b^2) + 2 rho (kappa - k_a k_b), k_a = k(z_a, z) and
+// k_b = k(z_b, z): the same as above, but accurate for terms close to each other, too.
+inline MergePoint merge_point_at(double rho, double L, double h) {
+    const double a = -std::expm1(-2 * L * (1 - h) * (1 - h));
+    const double b = -std::expm1(-2 * L * h * h);
+    const double cross = -std::exp(-L) * std::expm1(2 * L * h * (1 - h));
+    const double degradation = rho * rho * a + b + 2 * rho * cross;
+    return {h, merge_value(rho, L, h), std::max(0.0, degradation)};
+}
+
+// For rho < 0 the optimum lies in [-merge_reach(rho, L), 0].
+inline double merge_reach(double rho, double L) {
+    const double c = -rho * std::exp(-L);
+    return std::min(c < 1 ? c / (1 - c) : 1 / std::sqrt(2 * L), 1 / std::sqrt(2 * L));
+}
+
+// Newton's method on v'(h) = 0, taken in logarithms with u = |h| and s = sign(rho):
+//     phi(u) = ln u - ln(1 - s u) - ln|rho| + L (1 - 2 s u) = 0.
+// phi is concave and increasing left of its first root, so that Newton's iterates grow towards that
+// root without ever passing it, from any start on its left. The first root is the maximum next to
+// the heavier end; the roots beyond (for rho > 0 and L > 2) are a minimum and a lesser maximum.
+inline MergePoint newton_merge_point(double rho, double L) {
+    const double s = rho < 0 ? -1 : 1;
+    const double c = std::fabs(rho) * std::exp(-L);
+    if (!(c > 1e-300) || L <= 0) return merge_point_at(rho, L, 0);
+    double u = c / (1 + c);
+    if (s < 0) {
+        const double q = c * std::exp(-2 * L * merge_reach(rho, L));
+        u = q / (1 - q);
+    }
+    const double target = std::log(std::fabs(rho)) - L;
+    for (int iteration = 0; iteration < 60; ++iteration) {
+        const double phi = std::log(u / (1 - s * u)) - target - 2 * s * L * u;
+        const double slope = 1 / (u * (1 - s * u)) - 2 * s * L;
+        if (!(slope > 0)) break;  // rho = 1, L = 2: the three roots coincide
+        const double step = -phi / slope;
+        u += step;
+        if (std::fabs(step) <= 1e-13 * u) break;
+    }
+    return merge_point_at(rho, L, s * u);
+}
+
+// Golden section search, as in the paper: on [0, 1] for equal signs. Where v has two maxima it
+// finds one of them, not always the higher. Beyond L = 600 the two terms do not see each other.
+inline MergePoint golden_merge_point(double rho, double L) {
+    if (L <= 0 || L > 600) return merge_point_at(rho, L, 0);
+    const double ratio = 0.5 * (std::sqrt(5.0) - 1);
+    double low = rho < 0 ? -merge_reach(rho, L) : 0.0, high = rho < 0 ? 0.0 : 1.0;
+    double left = high - ratio * (high - low), right = low + ratio * (high - low);
+    double at_left = merge_value(rho, L, left), at_right = merge_value(rho, L, right);
+    while (high - low > 1e-6 * std::max(1.0, std::fabs(low))) {
+        if (at_left > at_right) {
+            high = right, right = left, at_right = at_left;
+            left = high - ratio * (high - low), at_left = merge_value(rho, L, left);
+        } else {
+            low = left, left = right, at_left = at_right;
+            right = low + ratio * (high - low), at_right = merge_value(rho, L, right);
+        }
+    }
+    return merge_point_at(rho, L, 0.5 * (low + high));
+}
+
+}  // namespace budgetsvm

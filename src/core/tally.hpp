@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a call of a solver did, and the problem it worked on.
+#pragma once
+
+#include <cstdint>
+
+#include "views.hpp"
+
+namespace budgetsvm {
+
+struct Tally {
+    std::int64_t steps = 0;       // visits that changed the model
+    std::int64_t violations = 0;  // visits with y f(x) < 1
+    std::int64_t mistakes = 0;    // visits with y f(x) <= 0, before the step
+    std::int64_t merges = 0;      // runs of budget maintenance
+    double degradation = 0;       // sum of the ||dw||^2 that maintenance caused
+    double loss = 0;              // sum of max(0, 1 - y f(x)), before the step
+};
+
+// A block of visits: row r of `rows` is training point order[r]; y, box and alpha belong to all
+// training points, diagonal (k(x, x)) to the rows of the block.
+template <class T>
+struct Visits {
+    Rows<T> rows;
+    const std::int64_t* order;
+    const double* diagonal;
+    const double* y;    // labels -1, +1
+    const double* box;  // upper bounds C_i
+    double* alpha;
+    std::int64_t count;
+
+    // Without a budget: the term that belongs to each training point, -1 if there is none yet. Null
+    // with a budget, where terms lose their origin.
+    std::int32_t* slots;
+};
+
+}  // namespace budgetsvm
