@@ -102,8 +102,8 @@ Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
 
 // Calls action(maintenance) with the strategy asked for.
 template <class T, class Action>
-auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, Scratch<T>& scratch,
-                      Action action) {
+auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, const Terms<T>& terms,
+                      Scratch<T>& scratch, Action action) {
     const auto& [name, golden, same_sign, n_terms] = arg;
     if (name == "merge") {
         require(kernel.kind == KernelKind::gaussian, "merging needs the Gaussian kernel");
@@ -111,11 +111,11 @@ auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, Scratch<T
         return action(merge);
     }
     if (name == "project") {
-        Project<T> project(kernel, scratch);
+        Project<T> project(kernel, terms);
         return action(project);
     }
     require(name == "remove", "unknown maintenance");
-    Remove<T> remove(kernel, scratch);
+    Remove<T> remove(kernel);
     return action(remove);
 }
 
@@ -154,12 +154,13 @@ Result solve(const RowsArg<T>& rows, const ProblemArg& problem, const TermsArg<T
         unlimited ? visits.slots && size + visits.count <= terms.capacity : budget < terms.capacity,
         "no room for the terms");
     Scratch<T> scratch(terms);
-    const Tally tally = with_maintenance(maintenance_arg, kernel, scratch, [&](auto& maintenance) {
-        Expansion<T, std::decay_t<decltype(maintenance)>> model{
-            kernel, terms, maintenance, scratch, unlimited ? terms.capacity : budget};
-        nb::gil_scoped_release release;
-        return run(visits, model);
-    });
+    const Tally tally =
+        with_maintenance(maintenance_arg, kernel, terms, scratch, [&](auto& maintenance) {
+            Expansion<T, std::decay_t<decltype(maintenance)>> model{
+                kernel, terms, maintenance, scratch, unlimited ? terms.capacity : budget};
+            nb::gil_scoped_release release;
+            return run(visits, model);
+        });
     return {terms.size,   tally.steps,       tally.violations, tally.mistakes,
             tally.merges, tally.degradation, tally.loss};
 }
@@ -173,7 +174,7 @@ std::tuple<std::int32_t, double> reduce(const TermsArg<T>& terms_arg, std::int32
     const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
     Scratch<T> scratch(terms);
     const double degradation =
-        with_maintenance(maintenance_arg, kernel, scratch,
+        with_maintenance(maintenance_arg, kernel, terms, scratch,
                          [&](auto& maintenance) { return maintenance.reduce(terms); });
     return {terms.size, degradation};
 }

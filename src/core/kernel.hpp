@@ -3,6 +3,7 @@
 // number per point ("norm"): ||x||^2, or ||x||_1 for the Laplacian kernel.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -65,18 +66,48 @@ struct Kernel {
         }
     }
 
+    // out[j] = k(z_a, z_j) for all terms, in double whatever T is: for where kernel matrices are
+    // inverted. Out has room for whole panels.
+    template <class T>
+    void exact_row(const Terms<T>& terms, std::int32_t a, double* out) const {
+        std::vector<double> point(terms.features);
+        for (std::int32_t k = 0; k < terms.features; ++k) point[k] = terms.z(a)[k * lanes<T>];
+        if (kind == KernelKind::callable) return callback(point.data(), terms.size, out);
+        for (std::int32_t start = 0; start < terms.size; start += lanes<T>) {
+            double* sums = out + start;
+            std::fill(sums, sums + lanes<T>, 0.0);
+            for (std::int32_t k = 0; k < terms.features; ++k) {
+                const T* z = terms.z(start) + k * lanes<T>;
+                for (std::int32_t l = 0; l < lanes<T>; ++l) sums[l] += contribution(point[k], z[l]);
+            }
+        }
+        for (std::int32_t j = 0; j < terms.size; ++j)
+            out[j] = translation_invariant() ? std::exp(-gamma * out[j]) : of_dot(out[j]);
+    }
+
     // k(z_j, z_j)
     template <class T>
-    double self(const Terms<T>& terms, std::int32_t j, Scratch<T>& scratch) const {
+    double self(const Terms<T>& terms, std::int32_t j) const {
         if (translation_invariant()) return 1.0;
         if (kind != KernelKind::callable) return of_dot(terms.norms[j]);
-        std::vector<T> out(terms.size);
-        terms.copy_point(j, scratch.point.data());
-        row<T>({scratch.point.data(), nullptr, terms.features}, 0, terms, out.data());
-        return out[j];
+        std::vector<double> values(terms.size);
+        exact_row(terms, j, values.data());
+        return values[j];
     }
 
   private:
+    // What one feature adds to the squared distance, the L1 distance or the dot product.
+    double contribution(double x, double z) const {
+        switch (kind) {
+            case KernelKind::gaussian:
+                return (x - z) * (x - z);
+            case KernelKind::laplacian:
+                return std::fabs(x - z);
+            default:
+                return x * z;
+        }
+    }
+
     double of_dot(double dot) const {
         switch (kind) {
             case KernelKind::polynomial:

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Budget maintenance by projection: remove the term a with the smallest |beta| and distribute it
-// over all others by least squares in feature space, beta_j += beta_a (K^-1 k_a)_j. Any kernel.
+// over all others by least squares in feature space, beta_j += beta_a x_j with
+//     (K + ridge) x = k_a,   K_ij = k(z_i, z_j),   (k_a)_j = k(z_a, z_j).   Any kernel.
+// The ridge keeps the coefficients bounded where terms are nearly dependent: |x|^2 <= 1 / (4
+// ridge).
 //
-// The Cholesky factor of the kernel matrix of the terms is kept up to date: a new term appends a
-// row, a removed one is a rank-one update of the rows behind it. So a reduction costs O(B^2), not
-// O(B^3). Nearly dependent terms are handled by a floor under the pivots.
+// The Cholesky factor of K + ridge is kept up to date: a new term appends a row, a removed one is a
+// rank-one update of the rows behind it. So a reduction costs O(B^2), not O(B^3).
 #pragma once
 
 #include <algorithm>
@@ -16,33 +18,34 @@ namespace budgetsvm {
 template <class T>
 class Project {
   public:
-    Project(const Kernel& kernel, Scratch<T>& scratch) : kernel_(kernel), scratch_(scratch) {}
+    Project(const Kernel& kernel, const Terms<T>& terms)
+        : kernel_(kernel), kernel_row_(terms.capacity) {}
 
-    // Returns the degradation beta_a^2 ||phi(z_a) - projection||^2.
+    // Returns the degradation beta_a^2 ||phi(z_a) - sum_j x_j phi(z_j)||^2.
     double reduce(Terms<T>& terms) {
         while (static_cast<std::int32_t>(order_.size()) < terms.size)
             append(terms, static_cast<std::int32_t>(order_.size()));
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
-        const double beta = terms.coef[a], self = kernel_.self(terms, a, scratch_);
-        fetch_row(terms, a);
+        const double beta = terms.coef[a];
+        kernel_.exact_row(terms, a, kernel_row_.data());
         erase(position_of(a));
-        for (std::size_t i = 0; i < order_.size(); ++i) column_[i] = scratch_.kernel_row[order_[i]];
+        fetch_column();
         solve_lower();
-        double explained = 0;
-        for (std::size_t i = 0; i < order_.size(); ++i) explained += column_[i] * column_[i];
         solve_upper();
-        for (std::size_t i = 0; i < order_.size(); ++i) terms.coef[order_[i]] += beta * column_[i];
+        double residual = kernel_row_[a];
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            residual -= column_[i] * (kernel_row_[order_[i]] + ridges_[i] * column_[i]);
+            terms.coef[order_[i]] += beta * column_[i];
+        }
         const std::int32_t last = terms.size - 1;
         if (a != last) order_[position_of(last)] = a;  // removal moves the last term to a
         terms.remove(a);
-        return beta * beta * std::max(0.0, self - explained);
+        return beta * beta * std::max(0.0, residual);
     }
 
   private:
-    // Relative floor under the squared pivots: the share of a term that must be new.
-    double floor(double self) const {
-        return (sizeof(T) == 4 ? 1e-6 : 1e-12) * std::fabs(self) + 1e-300;
-    }
+    // Relative to the largest k(z, z): large enough for sums of such coefficients in precision T.
+    static constexpr double relative_ridge = sizeof(T) == 4 ? 1e-6 : 1e-10;
 
     double* row(std::size_t i) { return rows_[i].data(); }
 
@@ -50,23 +53,24 @@ class Project {
         return std::find(order_.begin(), order_.end(), term) - order_.begin();
     }
 
-    void fetch_row(const Terms<T>& terms, std::int32_t j) {
-        terms.copy_point(j, scratch_.point.data());
-        kernel_.row<T>({scratch_.point.data(), nullptr, terms.features}, terms.norms[j], terms,
-                       scratch_.kernel_row.data());
+    // column_ := the kernel row of the term at hand, in the order of the factor
+    void fetch_column() {
+        column_.resize(order_.size());
+        for (std::size_t i = 0; i < order_.size(); ++i) column_[i] = kernel_row_[order_[i]];
     }
 
     void append(const Terms<T>& terms, std::int32_t j) {
-        const double self = kernel_.self(terms, j, scratch_);
-        fetch_row(terms, j);
-        const std::size_t n = order_.size();
-        column_.resize(n + 1);
-        for (std::size_t i = 0; i < n; ++i) column_[i] = scratch_.kernel_row[order_[i]];
+        kernel_.exact_row(terms, j, kernel_row_.data());
+        largest_self_ = std::max(largest_self_, std::fabs(kernel_row_[j]));
+        const double ridge = relative_ridge * largest_self_;
+        fetch_column();
         solve_lower();
-        double pivot = self;
-        for (std::size_t i = 0; i < n; ++i) pivot -= column_[i] * column_[i];
-        column_[n] = std::sqrt(std::max(pivot, floor(self)));
+        double pivot = kernel_row_[j] + ridge;
+        for (const double value : column_) pivot -= value * value;
+        // The floor is met only by kernels that are not positive definite, and by all-zero points.
+        column_.push_back(std::sqrt(std::max({pivot, ridge, 1e-300})));
         rows_.push_back(column_);
+        ridges_.push_back(ridge);
         order_.push_back(j);
     }
 
@@ -94,6 +98,7 @@ class Project {
     void erase(std::size_t p) {
         rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(p));
         order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(p));
+        ridges_.erase(ridges_.begin() + static_cast<std::ptrdiff_t>(p));
         const std::size_t n = order_.size();
         std::vector<double> cosine(n), sine(n);
         for (std::size_t i = p; i < n; ++i) {
@@ -109,14 +114,14 @@ class Project {
             cosine[i] = l[i] / radius, sine[i] = x / radius;
             l[i] = radius;
         }
-        column_.resize(n);
     }
 
     const Kernel& kernel_;
-    Scratch<T>& scratch_;
+    std::vector<double> kernel_row_, column_;
     std::vector<std::vector<double>> rows_;  // the lower triangle L, row by row
-    std::vector<std::int32_t> order_;        // row i of L belongs to term order_[i]
-    std::vector<double> column_;
+    std::vector<std::int32_t> order_;        // row i of L belongs to term order_[i] ...
+    std::vector<double> ridges_;             // ... and has this ridge
+    double largest_self_ = 0;
 };
 
 }  // namespace budgetsvm

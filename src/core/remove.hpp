@@ -9,20 +9,19 @@ namespace budgetsvm {
 template <class T>
 class Remove {
   public:
-    Remove(const Kernel& kernel, Scratch<T>& scratch) : kernel_(kernel), scratch_(scratch) {}
+    explicit Remove(const Kernel& kernel) : kernel_(kernel) {}
 
     // Returns the degradation ||beta_a phi(z_a)||^2.
     double reduce(Terms<T>& terms) {
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
         const double beta = terms.coef[a];
-        const double degradation = beta * beta * kernel_.self(terms, a, scratch_);
+        const double degradation = beta * beta * kernel_.self(terms, a);
         terms.remove(a);
         return degradation;
     }
 
   private:
     const Kernel& kernel_;
-    Scratch<T>& scratch_;
 };
 
 }  // namespace budgetsvm
