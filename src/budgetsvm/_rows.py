@@ -20,6 +20,8 @@ _BLOCK_BYTES = 1 << 24
 # float32 distances carry an error of about 2⁻²³ times the squared norms they are the difference of.
 # γ times that is the relative error of the Gaussian kernel; beyond this we compute in float64.
 _TOLERATED_ERROR = 1e-3
+# Squared norms that float32 can hold, with a margin for sums and products of them.
+_SMALLEST_NORM, _LARGEST_NORM = 1e-25, 1e25
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,12 @@ def choose_precision(
     X: Any, gamma: float, centre: NDArray[np.float64] | None, wanted: str
 ) -> Precision:
     """Return float32, unless that would ruin kernel values or float64 was asked for."""
-    if wanted == "double":
-        return np.float64
-    if wanted == "single":
-        return np.float32
     rows = Rows(X, np.float64, centre)
     largest = max(float(squared_norms(rows.block(c)).max(initial=0.0)) for c in rows.chunks())
+    if not np.isfinite(largest):
+        raise ValueError("X has values too large for their squares; scale the features first")
+    if wanted != "auto":
+        return np.float64 if wanted == "double" else np.float32
+    fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
     error = gamma * largest * float(np.finfo(np.float32).eps)
-    return np.float32 if error <= _TOLERATED_ERROR else np.float64
+    return np.float32 if fits and error <= _TOLERATED_ERROR else np.float64

@@ -281,11 +281,12 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
 
     def _start(self, X: Any) -> None:
         """Fix what depends on the first data: gamma, centre and precision; begin without terms."""
-        kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
-        dense = isinstance(X, np.ndarray)
-        centre = feature_means(X) if dense and kernel.translation_invariant else None
-        wanted = "double" if isinstance(kernel, Callback) else self.precision
-        dtype = choose_precision(X, float(getattr(kernel, "gamma", 1.0)), centre, wanted)
+        with np.errstate(over="ignore"):  # choose_precision complains about what is too large
+            kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
+            dense = isinstance(X, np.ndarray)
+            centre = feature_means(X) if dense and kernel.translation_invariant else None
+            wanted = "double" if isinstance(kernel, Callback) else self.precision
+            dtype = choose_precision(X, float(getattr(kernel, "gamma", 1.0)), centre, wanted)
         self.history_: list[EpochRecord] = []
         self._visits = self._rows_seen = 0
         self.kernel_ = kernel

@@ -18,7 +18,7 @@ namespace budgetsvm {
 
 // 1 - exp(-x) (1 + x), x = 2L, without cancellation for small x.
 inline double tangent_residual(double L) {
-    const double x = 2 * L;
+    const double x = 2 * std::min(L, merge_horizon);
     if (x > 0.05) return 1 - std::exp(-x) * (1 + x);
     return x * x * (0.5 - x * (1.0 / 3 - x * (1.0 / 8 - x * (1.0 / 30 - x * (1.0 / 144)))));
 }
@@ -57,7 +57,8 @@ class DegradationTable {
     };
 
     static Cell locate(double position) {
-        const double scaled = std::min(std::max(position, 0.0), 1.0) * (nodes - 1);
+        // Written so that NaN, too, finds a cell.
+        const double scaled = position > 0 ? std::min(position, 1.0) * (nodes - 1) : 0.0;
         const int index = std::min(static_cast<int>(scaled), nodes - 2);
         return {index, scaled - index};
     }

@@ -6,10 +6,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "terms.hpp"
 
 namespace budgetsvm {
+
+// A finite value of type T.
+template <class T>
+T narrow(double value) {
+    return static_cast<T>(std::min<double>(value, std::numeric_limits<T>::max()));
+}
 
 enum class KernelKind { gaussian, laplacian, polynomial, sigmoid, linear, callable };
 
@@ -42,7 +49,7 @@ struct Kernel {
             case KernelKind::gaussian:
             case KernelKind::laplacian:
                 distances(x, x_norm, terms, out);
-                leaf<T>().decay(out, static_cast<T>(gamma), terms.size, out);
+                leaf<T>().decay(out, narrow<T>(gamma), terms.size, out);
                 break;
             case KernelKind::callable:
                 call(x, terms, out);

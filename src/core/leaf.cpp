@@ -138,7 +138,8 @@ void merge_bounds(const T* distances, const T* kappa, const double* coef, double
                   std::int32_t count, T* bound) {
     const T a = T(coef_a);
     for (std::int32_t j = 0; j < count; ++j) {
-        const T x = 2 * gamma * distances[j];
+        const T scaled = 2 * gamma * distances[j];
+        const T x = scaled < T(1000) ? scaled : T(1000);
         const T closed = 1 - kappa[j] * kappa[j] * (1 + x);
         // The closed form cancels for small x; six terms of the series are exact enough there.
         const T series =

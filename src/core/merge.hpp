@@ -69,7 +69,7 @@ class Merge {
     void find_best(const Terms<T>& terms, std::int32_t a) {
         const T* distances = scratch_.distances.data();
         T *kappa = scratch_.kernel_row.data(), *bounds = scratch_.bounds.data();
-        const T gamma = static_cast<T>(gamma_);
+        const T gamma = narrow<T>(gamma_);
         leaf<T>().decay(distances, gamma, terms.size, kappa);
         leaf<T>().merge_bounds(distances, kappa, terms.coef, terms.coef[a], gamma, terms.size,
                                bounds);
@@ -102,16 +102,21 @@ class Merge {
         for (std::size_t i = 0; i < wanted; ++i) members_.push_back(ranking_[i].second);
     }
 
+    // L = gamma ||z_i - z_j||^2, kept finite.
+    double scaled(double squared_distance) const {
+        return std::min(gamma_ * squared_distance, 2 * merge_horizon);
+    }
+
     double table_cost(const Terms<T>& terms, std::int32_t a, std::int32_t j) const {
-        const double L = gamma_ * scratch_.distances[j], rho = terms.coef[a] / terms.coef[j];
+        const double L = scaled(scratch_.distances[j]), rho = terms.coef[a] / terms.coef[j];
         const double ratio = table_.ratio(rho, std::exp(-L));
         const double residual = tangent_residual(L);
         return residual > 0 ? residual / ratio : 0;
     }
 
     double golden_cost(const Terms<T>& terms, std::int32_t a, std::int32_t j) const {
-        const double L = gamma_ * scratch_.distances[j], rho = terms.coef[a] / terms.coef[j];
-        return golden_merge_point(rho, L).degradation / (rho * rho);
+        const double L = scaled(scratch_.distances[j]), rho = terms.coef[a] / terms.coef[j];
+        return golden_merge_point(rho, L).degradation / std::max(rho * rho, 1e-300);
     }
 
     // Replace all members by one term. Its coefficient is the optimal one for its point z, beta =
@@ -122,13 +127,13 @@ class Merge {
         double beta = 0, degradation = 0;
         for (std::size_t i = 0; i < members_.size(); ++i) {
             const double beta_i = terms.coef[members_[i]];
-            apart_.push_back(gamma_ * distance_to_point(terms, members_[i]));
+            apart_.push_back(scaled(distance_to_point(terms, members_[i])));
             beta += beta_i * std::exp(-apart_[i]);
             degradation += beta_i * beta_i * -std::expm1(-2 * apart_[i]);
             for (std::size_t j = 0; j < i; ++j)
                 degradation +=
                     2 * beta_i * terms.coef[members_[j]] *
-                    exp_difference(gamma_ * terms.squared_distance(members_[i], members_[j]),
+                    exp_difference(scaled(terms.squared_distance(members_[i], members_[j])),
                                    apart_[i] + apart_[j]);
         }
         replace(terms, beta);
@@ -154,8 +159,8 @@ class Merge {
             const double heavy = lighter ? other : beta, light = lighter ? beta : other;
             if (heavy == 0) continue;
             const MergePoint merged = options_.golden
-                                          ? golden_merge_point(light / heavy, gamma_ * squared)
-                                          : newton_merge_point(light / heavy, gamma_ * squared);
+                                          ? golden_merge_point(light / heavy, scaled(squared))
+                                          : newton_merge_point(light / heavy, scaled(squared));
             const double share = lighter ? merged.h : 1 - merged.h;
             for (std::size_t k = 0; k < point_.size(); ++k)
                 point_[k] = share * point_[k] + (1 - share) * partner_[k];

@@ -21,6 +21,11 @@ struct MergePoint {
     double degradation;  // in units of beta_b^2
 };
 
+// Beyond merge_horizon two terms do not see each other; below merge_identity they are the same point.
+constexpr double merge_horizon = 600, merge_identity = 1e-14;
+
+inline bool nothing_to_search(double L) { return !(L > merge_identity && L < merge_horizon); }
+
 inline double merge_value(double rho, double L, double h) {
     return rho * std::exp(-L * (1 - h) * (1 - h)) + std::exp(-L * h * h);
 }
@@ -49,7 +54,7 @@ inline double merge_reach(double rho, double L) {
 inline MergePoint newton_merge_point(double rho, double L) {
     const double s = rho < 0 ? -1 : 1;
     const double c = std::fabs(rho) * std::exp(-L);
-    if (!(c > 1e-300) || L <= 0) return merge_point_at(rho, L, 0);
+    if (nothing_to_search(L) || !(c > 1e-300)) return merge_point_at(rho, L, 0);
     double u = c / (1 + c);
     if (s < 0) {
         const double q = c * std::exp(-2 * L * merge_reach(rho, L));
@@ -70,7 +75,7 @@ inline MergePoint newton_merge_point(double rho, double L) {
 // Golden section search, as in the paper: on [0, 1] for equal signs. Where v has two maxima it
 // finds one of them, not always the higher. Beyond L = 600 the two terms do not see each other.
 inline MergePoint golden_merge_point(double rho, double L) {
-    if (L <= 0 || L > 600) return merge_point_at(rho, L, 0);
+    if (nothing_to_search(L)) return merge_point_at(rho, L, 0);
     const double ratio = 0.5 * (std::sqrt(5.0) - 1);
     double low = rho < 0 ? -merge_reach(rho, L) : 0.0, high = rho < 0 ? 0.0 : 1.0;
     double left = high - ratio * (high - low), right = low + ratio * (high - low);
