@@ -21,7 +21,7 @@ BENCH_ARGS ?=
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.installed ## train a model and show what the budget buys
+demo: $(VENV)/.plot ## train a model and show what the budget buys
 	$(BIN)/budgetsvm demo
 
 test: $(VENV)/.test ## run all tests, and the examples in the docstrings
@@ -48,8 +48,8 @@ sanitize: ## run the tests with the address and undefined-behaviour sanitizers (
 	  $(VENV)-sanitize/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS)
 
 clean: ## remove the environment and everything that was built
-	rm -rf $(VENV) $(VENV)-sanitize build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(VENV)-sanitize build dist budgetsvm-demo.png benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps. Python sources are used in place; only the native part needs a rebuild.
 $(VENV)/.created:
@@ -64,7 +64,7 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml $(NATIVE)
 	$(INSTALL) .
 	@touch $@
 
-# The extras of pyproject.toml: test, lint, bench.
-$(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+# The extras of pyproject.toml.
+$(VENV)/.plot $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(INSTALL) '.[$*]'
 	@touch $@

@@ -125,9 +125,7 @@ def test_model_selection_and_calibration(moons):
     assert np.mean(np.log(probabilities[np.arange(len(y)), y])) > -0.15
 
 
-@pytest.mark.parametrize(
-    "labels", [(-1, 1), (1, 2), ("ham", "spam"), (False, True), (0.0, 1.0)]
-)
+@pytest.mark.parametrize("labels", [(-1, 1), (1, 2), ("ham", "spam"), (False, True), (0.0, 1.0)])
 def test_labels_of_any_kind(moons, labels):
     X, y = moons
     labels = np.array(labels)
@@ -209,9 +207,7 @@ def test_random_states(moons):
 
     np.testing.assert_array_equal(fit(5), fit(5))
     assert not np.array_equal(fit(5), fit(6))
-    np.testing.assert_array_equal(
-        fit(np.random.default_rng(1)), fit(np.random.default_rng(1))
-    )
+    np.testing.assert_array_equal(fit(np.random.default_rng(1)), fit(np.random.default_rng(1)))
     fit(np.random.RandomState(0))
     fit(None)
 

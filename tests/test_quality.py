@@ -60,7 +60,7 @@ def test_partners_of_any_sign_beat_the_same_sign_on_ijcnn(ijcnn):
 
 
 def test_sparse_and_dense_adult():
-    (X, y), (X_test, y_test) = load("a9a", 123), load("a9a.t", 123)
+    (X, y), (X_test, _) = load("a9a", 123), load("a9a.t", 123)
     model = BudgetSVC(C=2**5, gamma=2**-7, budget=200, epochs=1, random_state=0)
     from_sparse = model.fit(X, y).decision_function(X_test)
     from_dense = model.fit(X.toarray(), y).decision_function(X_test.toarray())

@@ -4,7 +4,9 @@ Public names: the estimator :class:`BudgetSVC`, and the modules :mod:`budgetsvm.
 :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with its options.
 """
 
+from importlib import import_module
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING, Any
 
 try:
     from budgetsvm import _core as _core
@@ -16,9 +18,26 @@ except ImportError as error:
     )
     raise ImportError(message) from error
 
-from budgetsvm import kernels, maintenance, solvers
-from budgetsvm._svc import BudgetSVC
+if TYPE_CHECKING:
+    from budgetsvm import kernels, maintenance, solvers
+    from budgetsvm._svc import BudgetSVC
 
 __version__ = _version("budgetsvm")
 
 __all__ = ["BudgetSVC", "__version__", "kernels", "maintenance", "solvers"]
+
+_HOMES = {"BudgetSVC": "budgetsvm._svc"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import public names when they are asked for: the command line need not wait for them."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"budgetsvm.{name}")
+    message = f"module 'budgetsvm' has no attribute {name!r}"
+    raise AttributeError(message)
+
+
+def __dir__() -> list[str]:
+    return __all__

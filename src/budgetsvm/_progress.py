@@ -19,6 +19,7 @@ class Progress:
                 unit="visits",
                 unit_scale=True,
                 file=sys.stderr,
+                mininterval=0.1 if sys.stderr.isatty() else 10,  # do not flood a log file
                 bar_format="{desc}: {percentage:3.0f}%|{bar:24}| {elapsed}<{remaining}{postfix}",
             )
 

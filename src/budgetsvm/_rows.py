@@ -66,11 +66,11 @@ def _chunks(n: int, row_cost: float) -> Iterator[slice]:
 def squared_norms(block: Block) -> NDArray[np.float64]:
     """Return ‖x‖² for every row of a block."""
     if isinstance(block, tuple):
-        values, indices, starts = block
-        squares = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
-        del indices
-        norms: NDArray[np.float64] = squares[starts[1:]] - squares[starts[:-1]]
-        return norms
+        values, _, starts = block
+        owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        squares = values.astype(np.float64) ** 2
+        norms = np.bincount(owner, weights=squares, minlength=len(starts) - 1)
+        return norms.astype(np.float64)
     return np.asarray(np.einsum("ij,ij->i", block, block, dtype=np.float64))
 
 

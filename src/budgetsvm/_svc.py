@@ -5,10 +5,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from budgetsvm._data import generator, two_classes, weighted_rows
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows, as_rows, choose_precision, feature_means, variance
@@ -152,8 +152,8 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         """
         self._settings()  # complain about parameters before reading the data
         X, y = self._validate(X, y, reset=True)
-        self.classes_ = _two_classes(y)
-        X, y, weights = _weighted_rows(X, y, sample_weight, self.classes_)
+        self.classes_ = two_classes(y)
+        X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
         self._start(X)
         self._train(X, y, weights, self.epochs)
         return self
@@ -192,7 +192,7 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first)
         if first:
-            self.classes_ = _two_classes(y if classes is None else np.asarray(classes))
+            self.classes_ = two_classes(y if classes is None else np.asarray(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             message = f"classes={classes!r} differ from those of the first call, {self.classes_!r}"
             raise ValueError(message)
@@ -200,7 +200,7 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         if unknown.size:
             message = f"y has labels {unknown.tolist()} that are not among {self.classes_.tolist()}"
             raise ValueError(message)
-        X, y, weights = _weighted_rows(X, y, sample_weight, None)
+        X, y, weights = weighted_rows(X, y, sample_weight, None)
         if first:
             self._start(X)
         self._train(X, y, weights, 1)
@@ -307,7 +307,7 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
             settings,
             Problem(rows, signs, box, self._rows_seen),
             TermStore.of(model.points, model.coef, model.kernel, self.budget or 0),
-            _generator(self.random_state),
+            generator(self.random_state),
             self._visits,
         )
         with Progress(epochs * len(rows), shown=self.verbose > 0) as progress:
@@ -340,45 +340,3 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    check_classification_targets(y)
-    classes: NDArray[Any] = np.unique(y)
-    if len(classes) == 1:
-        message = f"y has only one class, {classes[0]!r}; a classifier needs two"
-        raise ValueError(message)
-    if len(classes) > 2:
-        message = (
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}. For {len(classes)} classes wrap the estimator in "
-            "sklearn.multiclass.OneVsRestClassifier."
-        )
-        raise ValueError(message)
-    return classes
-
-
-def _weighted_rows(
-    X: Any, y: NDArray[Any], sample_weight: ArrayLike | None, classes: NDArray[Any] | None
-) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
-    """Check the weights, and leave out rows of weight zero; all `classes` must remain."""
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    used = weights > 0
-    if used.all():
-        return X, y, weights
-    if not used.any():
-        raise ValueError("all sample weights are zero: there is nothing to learn from")
-    X, y = X[used], y[used]
-    if classes is not None and len(np.unique(y)) < len(classes):
-        missing = np.setdiff1d(classes, y).tolist()
-        message = (
-            f"all rows of class {missing[0]!r} have weight zero; a classifier needs two classes"
-        )
-        raise ValueError(message)
-    return X, y, weights[used]
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

@@ -1,15 +1,19 @@
 """How many threads to use, and how to run work in them."""
 
 import os
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import joblib
+from threadpoolctl import threadpool_limits
 
 from budgetsvm._validation import check_integer
 
 _Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -28,13 +32,46 @@ def count_threads(n_jobs: int | None) -> int:
     return wanted if wanted > 0 else max(1, cores + 1 + wanted)
 
 
-def for_each(action: Callable[[_Item], None], items: Iterable[_Item], n_threads: int) -> None:
-    """Run action(item) for all items, in up to n_threads threads; exceptions come through."""
+def map_in_order(
+    function: Callable[[_Item], _Result], items: Iterable[_Item], n_threads: int
+) -> Iterator[_Result]:
+    """Yield function(item) in the order of the items, computed in up to n_threads threads."""
     work = list(items)
     if n_threads == 1 or len(work) <= 1:
-        for item in work:
-            action(item)
+        yield from map(function, work)
         return
     with ThreadPoolExecutor(min(n_threads, len(work))) as pool:
-        for _ in pool.map(action, work):
-            pass
+        yield from pool.map(function, work)
+
+
+def for_each(action: Callable[[_Item], None], items: Iterable[_Item], n_threads: int) -> None:
+    """Run action(item) for all items, in up to n_threads threads; exceptions come through."""
+    for _ in map_in_order(action, items, n_threads):
+        pass
+
+
+_blas_lock = threading.Lock()
+_blas_users = 0
+_blas_limits: Any = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep BLAS to one thread each: the parallelism is ours, over chunks of rows.
+
+    Nested pools would oversubscribe the cores, and BLAS's own threads spin where a core is taken by
+    someone else. The limit is global to the process, so concurrent fits share it; the last one out
+    lifts it.
+    """
+    global _blas_users, _blas_limits  # noqa: PLW0603 - the limit is global, too
+    with _blas_lock:
+        if _blas_users == 0:
+            _blas_limits = threadpool_limits(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limits.restore_original_limits()

@@ -78,7 +78,8 @@ class Trainer:
         self.alpha = np.zeros(n)
         unlimited = self.settings.budget is None
         self._slots = np.full(n if unlimited else 0, -1, np.int32)
-        self.terms.reserve(0 if self.settings.budget is None else self.settings.budget + 1)
+        if self.settings.budget is not None:  # each visit of a small data set adds one at most
+            self.terms.reserve(self.settings.budget + 1)
 
     def run(self, epochs: int, progress: Progress) -> None:
         """Train; ends early if an epoch changed nothing, as then no later one will."""

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <variant>
 
+#include "ascent.hpp"
 #include "bsca.hpp"
 #include "bsgd.hpp"
 #include "merge.hpp"
@@ -190,7 +191,7 @@ void for_kernel_rows(const RowsArg<T>& rows_arg, const Terms<T>& terms, const Ke
     nb::gil_scoped_release release;
     for (std::int64_t r = 0; r < rows.count; ++r) {
         const Row<T> x = rows[r];
-        kernel.row(x, kernel.norm(x), terms, scratch.kernel_row.data());
+        kernel.row(x, kernel.norm(x), terms, scratch);
         use(r, scratch.kernel_row.data());
     }
 }
@@ -214,6 +215,53 @@ void kernel_block(const RowsArg<T>& rows, const TermsArg<T>& terms_arg, std::int
     for_kernel_rows<T>(rows, terms, kernel, out.shape(0), [&](std::int64_t r, const T* row) {
         std::copy(row, row + size, values + r * size);
     });
+}
+
+// out_i = sum_j block_ij coef_j, in double whatever the block is.
+template <class T>
+void times(Array<const T, 2> block, Array<const double, 1> coef, Array<double, 1> out) {
+    require(block.shape(0) == out.shape(0) && block.shape(1) == coef.shape(0), "shapes differ");
+    const auto width = static_cast<std::int32_t>(block.shape(1));
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < block.shape(0); ++i)
+        out.data()[i] = leaf<T>().sum(coef.data(), block.data() + i * width, width);
+}
+
+// sums_j += sum_i v_i block_ij, in double; rows with v_i = 0 cost nothing.
+template <class T>
+void add_transposed_times(Array<const T, 2> block, Array<const double, 1> v,
+                          Array<double, 1> sums) {
+    require(block.shape(0) == v.shape(0) && block.shape(1) == sums.shape(0), "shapes differ");
+    const auto width = static_cast<std::int32_t>(block.shape(1));
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < block.shape(0); ++i)
+        if (v.data()[i] != 0)
+            leaf<T>().add(v.data()[i], block.data() + i * width, sums.data(), width);
+}
+
+template <class T>
+std::tuple<std::int64_t, double, double> ascend_rows(
+    Array<const T, 2> rows, Array<const T, 1> curvature, Array<const double, 1> y,
+    Array<const double, 1> box, Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order,
+    double upper, double lower) {
+    const auto n = static_cast<std::int64_t>(rows.shape(0));
+    for (const std::size_t length : {curvature.shape(0), y.shape(0), box.shape(0), alpha.shape(0)})
+        require(static_cast<std::int64_t>(length) == n, "arrays of the problem differ in length");
+    require(w.shape(0) == rows.shape(1), "w has the wrong length");
+    const auto count = static_cast<std::int64_t>(order.shape(0));
+    for (std::int64_t r = 0; r < count; ++r)
+        require(order.data()[r] >= 0 && order.data()[r] < n,
+                "an index in the order is out of range");
+    const LinearProblem<T> problem{rows.data(),
+                                   curvature.data(),
+                                   y.data(),
+                                   box.data(),
+                                   alpha.data(),
+                                   w.data(),
+                                   static_cast<std::int32_t>(rows.shape(1))};
+    nb::gil_scoped_release release;
+    const Pass pass = ascend(problem, order.data(), count, {upper, lower});
+    return {pass.kept, pass.upper, pass.lower};
 }
 
 template <class T>
@@ -240,6 +288,10 @@ void bind(nb::module_& m) {
         },
         arg("rows"), arg("problem"), arg("terms"), arg("size"), arg("budget"), arg("kernel"),
         arg("maintenance"), arg("t"), arg("n_total"));
+    m.def("ascend", &ascend_rows<T>, arg("rows"), arg("curvature"), arg("y"), arg("box"),
+          arg("alpha"), arg("w"), arg("order"), arg("upper"), arg("lower"));
+    m.def("times", &times<T>, arg("block"), arg("coef"), arg("out"));
+    m.def("add_transposed_times", &add_transposed_times<T>, arg("block"), arg("v"), arg("sums"));
     m.def("reduce", &reduce<T>, arg("terms"), arg("size"), arg("kernel"), arg("maintenance"));
     m.def("decision", &decision<T>, arg("rows"), arg("terms"), arg("size"), arg("kernel"),
           arg("out"));
@@ -262,10 +314,7 @@ NB_MODULE(_core, m) {
         nb::arg("rho"), nb::arg("L"), nb::arg("golden") = false);
     m.def(
         "table_degradation",
-        [](double rho, double L) {
-            return rho * rho * tangent_residual(L) /
-                   DegradationTable::instance().ratio(rho, std::exp(-L));
-        },
+        [](double rho, double L) { return rho * rho * DegradationTable::instance().cost(rho, L); },
         nb::arg("rho"), nb::arg("L"));
     m.def("level", [] { return std::string(level()); });
     m.attr("PANEL_BYTES") = 256;

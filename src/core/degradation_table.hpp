@@ -43,6 +43,13 @@ class DegradationTable {
         return at_low + row.weight * (at_high - at_low);
     }
 
+    // The degradation in units of beta_a^2. Merging at h = 0 bounds it by 1 - kappa^2, which is
+    // also what counts where r vanishes: exactly opposite terms on one point cancel.
+    double cost(double rho, double L) const {
+        const double most = -std::expm1(-2 * L), residual = tangent_residual(L);
+        return std::min(most, residual / ratio(rho, std::exp(-L)));
+    }
+
     static double exact_ratio(double rho, double kappa) {
         if (rho == 0 || kappa <= 0) return 1;
         if (kappa >= 1) return (1 + rho) * (1 + rho);

@@ -18,12 +18,12 @@ struct Expansion {
     // sum_j beta_j k(x, z_j)
     double value(Row<T> x, double norm) {
         if (terms.size == 0) return 0;
-        kernel.row(x, norm, terms, scratch.kernel_row.data());
+        kernel.row(x, norm, terms, scratch);
         return leaf<T>().sum(terms.coef, scratch.kernel_row.data(), terms.size);
     }
 
     // Add beta k(x_i, .), and reduce the model where that exceeds the budget. Returns the
-    // degradation.
+    // degradation. value() was called for the same point just before.
     double insert(const Visits<T>& visits, std::int64_t r, double norm, double beta, Tally& tally) {
         ++tally.steps;
         if (visits.slots) {
@@ -37,6 +37,7 @@ struct Expansion {
         terms.add(visits.rows[r], norm, beta);
         if (terms.size <= budget) return 0;
         ++tally.merges;
+        scratch.row_of = terms.size - 1;
         return maintenance.reduce(terms);
     }
 };

@@ -42,34 +42,27 @@ struct Kernel {
         return sum;
     }
 
-    // out[j] = k(x, z_j) for all terms; out has room for whole panels.
+    // scratch.kernel_row[j] = k(x, z_j) for all terms; for the radial kernels also
+    // scratch.distances[j] = ||x - z_j||^2, or ||x - z_j||_1 for the Laplacian.
     template <class T>
-    void row(Row<T> x, double x_norm, const Terms<T>& terms, T* out) const {
+    void row(Row<T> x, double x_norm, const Terms<T>& terms, Scratch<T>& scratch) const {
+        T *out = scratch.kernel_row.data(), *apart = scratch.distances.data();
+        scratch.row_of = -1;
         switch (kind) {
             case KernelKind::gaussian:
+                leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), apart);
+                leaf<T>().distance(apart, terms.norms, static_cast<T>(x_norm), T(-2), terms.size);
+                return leaf<T>().decay(apart, narrow<T>(gamma), terms.size, out);
             case KernelKind::laplacian:
-                distances(x, x_norm, terms, out);
-                leaf<T>().decay(out, narrow<T>(gamma), terms.size, out);
-                break;
+                leaf<T>().l1(x, terms.panels, terms.features, terms.n_panels(), apart);
+                leaf<T>().distance(apart, terms.norms, T(0), T(1), terms.size);
+                return leaf<T>().decay(apart, narrow<T>(gamma), terms.size, out);
             case KernelKind::callable:
-                call(x, terms, out);
-                break;
+                return call(x, terms, out);
             default:
                 leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), out);
                 for (std::int32_t j = 0; j < terms.size; ++j)
                     out[j] = static_cast<T>(of_dot(out[j]));
-        }
-    }
-
-    // out[j] = ||x - z_j||^2, or ||x - z_j||_1 for the Laplacian kernel.
-    template <class T>
-    void distances(Row<T> x, double x_norm, const Terms<T>& terms, T* out) const {
-        if (kind == KernelKind::laplacian) {
-            leaf<T>().l1(x, terms.panels, terms.features, terms.n_panels(), out);
-            leaf<T>().distance(out, terms.norms, T(0), T(1), terms.size);
-        } else {
-            leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), out);
-            leaf<T>().distance(out, terms.norms, static_cast<T>(x_norm), T(-2), terms.size);
         }
     }
 

@@ -176,27 +176,65 @@ double sum(const double* coef, const T* values, std::int32_t count) {
     return total;
 }
 
-std::int32_t smallest(const double* coef, std::int32_t count) {
-    constexpr int width = pack_size<double>, packs = 4, step = width * packs;
-    if (count < 1) return -1;
-    const double first = coef[0] < 0 ? -coef[0] : coef[0];
-    Pack<double> least[packs];
+template <class T>
+void add(double scale, const T* values, double* sums, std::int32_t count) {
+    for (std::int32_t j = 0; j < count; ++j) sums[j] += scale * values[j];
+}
+
+template <class T>
+T inner(const T* a, const T* b, std::int32_t count) {
+    constexpr int width = pack_size<T>, packs = 4, step = width * packs;
+    Pack<T> sums[packs];
     BUDGETSVM_UNROLL
-    for (int i = 0; i < packs; ++i) least[i] = spread(first);
-    std::int32_t j = 0;
-    for (; j + step <= count; j += step) BUDGETSVM_UNROLL
+    for (int i = 0; i < packs; ++i) sums[i] = Pack<T>{};
+    std::int32_t k = 0;
+    for (; k + step <= count; k += step) BUDGETSVM_UNROLL
     for (int i = 0; i < packs; ++i)
-        least[i] = lesser(least[i], absolute(load(coef + j + i * width)));
-    const Pack<double> all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
-    double minimum = first;
-    for (int i = 0; i < width; ++i) minimum = all[i] < minimum ? all[i] : minimum;
-    for (; j < count; ++j) {
-        const double size = coef[j] < 0 ? -coef[j] : coef[j];
-        minimum = size < minimum ? size : minimum;
+        sums[i] = sums[i] + load(a + k + i * width) * load(b + k + i * width);
+    const Pack<T> all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    T total = 0;
+    for (int i = 0; i < width; ++i) total += all[i];
+    for (; k < count; ++k) total += a[k] * b[k];
+    return total;
+}
+
+template <class T>
+void axpy(T scale, const T* x, T* y, std::int32_t count) {
+    for (std::int32_t k = 0; k < count; ++k) y[k] += scale * x[k];
+}
+
+// The index of the smallest value or, if `magnitude`, of the smallest absolute value.
+template <bool magnitude, class T>
+std::int32_t index_of_least(const T* values, std::int32_t count) {
+    constexpr int width = pack_size<T>, packs = 4, step = width * packs;
+    const auto size = [](T value) { return magnitude && value < 0 ? -value : value; };
+    Pack<T> least[packs];
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < packs; ++i) least[i] = spread(size(values[0]));
+    std::int32_t j = 0;
+    for (; j + step <= count; j += step) {
+        BUDGETSVM_UNROLL
+        for (int i = 0; i < packs; ++i) {
+            const Pack<T> some = load(values + j + i * width);
+            least[i] = lesser(least[i], magnitude ? absolute(some) : some);
+        }
     }
+    const Pack<T> all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
+    T minimum = all[0];
+    for (int i = 1; i < width; ++i) minimum = all[i] < minimum ? all[i] : minimum;
+    for (; j < count; ++j) minimum = size(values[j]) < minimum ? size(values[j]) : minimum;
     for (j = 0; j < count - 1; ++j)
-        if (coef[j] == minimum || coef[j] == -minimum) break;
+        if (size(values[j]) == minimum) break;
     return j;
+}
+
+std::int32_t smallest(const double* coef, std::int32_t count) {
+    return index_of_least<true>(coef, count);
+}
+
+template <class T>
+std::int32_t lowest(const T* values, std::int32_t count) {
+    return index_of_least<false>(values, count);
 }
 
 template <class T>
@@ -205,7 +243,11 @@ constexpr Leaf<T> table = {accumulate_any<Product, T>,
                            distance<T>,
                            decay<T>,
                            sum<T>,
+                           add<T>,
+                           inner<T>,
+                           axpy<T>,
                            smallest,
+                           lowest<T>,
                            merge_bounds<T>};
 
 }  // namespace

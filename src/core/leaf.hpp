@@ -28,8 +28,15 @@ struct Leaf {
     void (*decay)(const T* distances, T gamma, std::int32_t count, T* out);
     // sum of coef[j] * values[j], in double.
     double (*sum)(const double* coef, const T* values, std::int32_t count);
+    // sums[j] += scale * values[j], in double.
+    void (*add)(double scale, const T* values, double* sums, std::int32_t count);
+    // sum of a[k] * b[k], and y += scale * x: over the features of a linear machine (ascent.hpp).
+    T (*inner)(const T* a, const T* b, std::int32_t count);
+    void (*axpy)(T scale, const T* x, T* y, std::int32_t count);
     // The index of the smallest |coef[j]|, the first of equals.
     std::int32_t (*smallest)(const double* coef, std::int32_t count);
+    // The index of the smallest values[j], the first of equals.
+    std::int32_t (*lowest)(const T* values, std::int32_t count);
     // Lower bounds on the degradation of merging with partner j: see merge.hpp.
     void (*merge_bounds)(const T* distances, const T* kappa, const double* coef, double coef_a,
                          T gamma, std::int32_t count, T* bound);

@@ -52,10 +52,11 @@ class Merge {
     // members_ becomes a, then its partners in order of cost.
     void find_partners(const Terms<T>& terms, std::int32_t a) {
         members_.assign(1, a);
-        T* point = scratch_.point.data();
-        T* distances = scratch_.distances.data();
-        terms.copy_point(a, point);
-        kernel_.distances<T>({point, nullptr, terms.features}, terms.norms[a], terms, distances);
+        if (scratch_.row_of != a) {  // often it is the new term, whose kernel row is at hand
+            terms.copy_point(a, scratch_.point.data());
+            kernel_.row<T>({scratch_.point.data(), nullptr, terms.features}, terms.norms[a], terms,
+                           scratch_);
+        }
         if (options_.golden || options_.n_terms > 2)
             rank_all(terms, a);
         else
@@ -67,10 +68,9 @@ class Merge {
     }
 
     void find_best(const Terms<T>& terms, std::int32_t a) {
-        const T* distances = scratch_.distances.data();
-        T *kappa = scratch_.kernel_row.data(), *bounds = scratch_.bounds.data();
+        const T *distances = scratch_.distances.data(), *kappa = scratch_.kernel_row.data();
+        T* bounds = scratch_.bounds.data();
         const T gamma = narrow<T>(gamma_);
-        leaf<T>().decay(distances, gamma, terms.size, kappa);
         leaf<T>().merge_bounds(distances, kappa, terms.coef, terms.coef[a], gamma, terms.size,
                                bounds);
         constexpr T never = std::numeric_limits<T>::infinity();
@@ -78,8 +78,7 @@ class Merge {
         if (options_.same_sign)
             for (std::int32_t j = 0; j < terms.size; ++j)
                 if (!eligible(terms, a, j)) bounds[j] = never;
-        std::int32_t best =
-            static_cast<std::int32_t>(std::min_element(bounds, bounds + terms.size) - bounds);
+        std::int32_t best = leaf<T>().lowest(bounds, terms.size);
         if (bounds[best] == never) return;
         double least = table_cost(terms, a, best);
         bounds[best] = never;
@@ -108,10 +107,7 @@ class Merge {
     }
 
     double table_cost(const Terms<T>& terms, std::int32_t a, std::int32_t j) const {
-        const double L = scaled(scratch_.distances[j]), rho = terms.coef[a] / terms.coef[j];
-        const double ratio = table_.ratio(rho, std::exp(-L));
-        const double residual = tangent_residual(L);
-        return residual > 0 ? residual / ratio : 0;
+        return table_.cost(terms.coef[a] / terms.coef[j], scaled(scratch_.distances[j]));
     }
 
     double golden_cost(const Terms<T>& terms, std::int32_t a, std::int32_t j) const {

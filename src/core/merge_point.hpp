@@ -21,7 +21,8 @@ struct MergePoint {
     double degradation;  // in units of beta_b^2
 };
 
-// Beyond merge_horizon two terms do not see each other; below merge_identity they are the same point.
+// Beyond merge_horizon two terms do not see each other; below merge_identity they are the same
+// point.
 constexpr double merge_horizon = 600, merge_identity = 1e-14;
 
 inline bool nothing_to_search(double L) { return !(L > merge_identity && L < merge_horizon); }
@@ -33,6 +34,7 @@ inline double merge_value(double rho, double L, double h) {
 // The degradation is rho^2 (1 - k_a^2) + (1 - k_b^2) + 2 rho (kappa - k_a k_b), k_a = k(z_a, z) and
 // k_b = k(z_b, z): the same as above, but accurate for terms close to each other, too.
 inline MergePoint merge_point_at(double rho, double L, double h) {
+    L = std::min(L, 2 * merge_horizon);  // infinity times zero is no distance
     const double a = -std::expm1(-2 * L * (1 - h) * (1 - h));
     const double b = -std::expm1(-2 * L * h * h);
     const double cross = -std::exp(-L) * std::expm1(2 * L * h * (1 - h));

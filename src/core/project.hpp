@@ -44,7 +44,8 @@ class Project {
     }
 
   private:
-    // Relative to the largest k(z, z): large enough for sums of such coefficients in precision T.
+    // Relative to the largest kernel value: large enough for sums of such coefficients in precision
+    // T.
     static constexpr double relative_ridge = sizeof(T) == 4 ? 1e-6 : 1e-10;
 
     double* row(std::size_t i) { return rows_[i].data(); }
@@ -61,14 +62,22 @@ class Project {
 
     void append(const Terms<T>& terms, std::int32_t j) {
         kernel_.exact_row(terms, j, kernel_row_.data());
-        largest_self_ = std::max(largest_self_, std::fabs(kernel_row_[j]));
-        const double ridge = relative_ridge * largest_self_;
+        for (std::int32_t i = 0; i < terms.size; ++i)
+            largest_ = std::max(largest_, std::fabs(kernel_row_[i]));
+        double ridge = relative_ridge * largest_;
         fetch_column();
         solve_lower();
-        double pivot = kernel_row_[j] + ridge;
-        for (const double value : column_) pivot -= value * value;
-        // The floor is met only by kernels that are not positive definite, and by all-zero points.
-        column_.push_back(std::sqrt(std::max({pivot, ridge, 1e-300})));
+        double explained = 0;
+        for (const double value : column_) explained += value * value;
+        double pivot = kernel_row_[j] + ridge - explained;
+        // Only a kernel that is not positive definite, or a term that is zero, comes to this: a
+        // pivot that outweighs its row all but takes the term out of the projection.
+        if (!(pivot >= 0.5 * ridge) || pivot == 0) {
+            const double lifted = explained + (largest_ > 0 ? largest_ : 1.0);
+            ridge += lifted - pivot;
+            pivot = lifted;
+        }
+        column_.push_back(std::sqrt(pivot));
         rows_.push_back(column_);
         ridges_.push_back(ridge);
         order_.push_back(j);
@@ -121,7 +130,7 @@ class Project {
     std::vector<std::vector<double>> rows_;  // the lower triangle L, row by row
     std::vector<std::int32_t> order_;        // row i of L belongs to term order_[i] ...
     std::vector<double> ridges_;             // ... and has this ridge
-    double largest_self_ = 0;
+    double largest_ = 0;                     // |kernel value| so far
 };
 
 }  // namespace budgetsvm

@@ -73,7 +73,9 @@ struct Terms {
 // Buffers that one call of a solver works in: no allocation inside its loop.
 template <class T>
 struct Scratch {
-    std::vector<T> kernel_row, distances, bounds, point;
+    std::vector<T> kernel_row, distances;  // Kernel::row; distances for radial kernels only
+    std::vector<T> bounds, point;
+    std::int32_t row_of = -1;  // the term that kernel_row and distances belong to, -1: none
 
     explicit Scratch(const Terms<T>& terms)
         : kernel_row(padded(terms.capacity)),

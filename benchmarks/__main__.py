@@ -1,0 +1,71 @@
+"""Run the benchmarks and save what they find: ``python -m benchmarks --help``."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks import accuracy, epoch
+from benchmarks.data import SPECS, Problem, Spec, data_folder, load, missing_files
+from benchmarks.options import Options, parse
+from benchmarks.report import Record, bullets, status
+from benchmarks.timing import circumstances, limited_threads, load_average
+
+# In the order in which they run.
+BENCHMARKS = {"epoch": epoch, "accuracy": accuracy}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the chosen benchmarks. Returns 1 if an answer was wrong, or nothing could be run."""
+    summaries = {name: (module.__doc__ or "").split("\n")[0] for name, module in BENCHMARKS.items()}
+    options = parse(arguments, summaries)
+    folder = data_folder()
+    specs = [spec for spec in SPECS if spec.name in options.data]
+    with limited_threads(options.threads):
+        record = _begin(options, folder, specs)
+        present = [spec for spec in specs if not missing_files(folder, spec)]
+        try:
+            for name in filter(options.only.__contains__, BENCHMARKS):
+                _run(name, record, folder, present, options)
+        except KeyboardInterrupt:
+            print("\nstopped; what was measured is saved")
+        finally:
+            record.circumstances["load average at the end"] = load_average()
+            record.save(options.out)
+    print(f"\nsaved in {options.out}: results.json, results.md")
+    for text in record.missing:
+        print(f"MISSING: {text}")
+    for text in record.failures:
+        print(f"WRONG: {text}")
+    return 1 if record.failures or not present else 0
+
+
+def _begin(options: Options, folder: Path, specs: Sequence[Spec]) -> Record:
+    """Say where and with what we run, and what is missing."""
+    chosen = {name: value for name, value in asdict(options).items() if name != "out"}
+    record = Record(circumstances(), chosen)
+    print("\n".join(bullets(record.circumstances)))
+    for spec in specs:
+        if files := missing_files(folder, spec):
+            record.missing.append(f"{spec.name} ({', '.join(files)})")
+            print(f"MISSING: {record.missing[-1]}")
+    return record
+
+
+def _run(name: str, record: Record, folder: Path, specs: Sequence[Spec], options: Options) -> None:
+    start = perf_counter()
+    BENCHMARKS[name].run(record, _problems(folder, specs), options)
+    record.save(options.out)
+    print(f"({name}: {perf_counter() - start:.0f} s)")
+
+
+def _problems(folder: Path, specs: Sequence[Spec]) -> Iterator[Problem]:
+    """Load one data set at a time: together they may not fit into memory."""
+    for spec in specs:
+        status(f"loading {spec.name}")
+        yield load(folder, spec)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

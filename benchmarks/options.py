@@ -1,0 +1,54 @@
+"""What the command line can choose."""
+
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.data import SPECS
+
+
+@dataclass(frozen=True)
+class Options:
+    """The choices of a run."""
+
+    only: list[str]
+    data: list[str]
+    repeat: int
+    seeds: int
+    threads: int
+    full: bool
+    out: Path
+
+
+def parse(arguments: Sequence[str] | None, summaries: dict[str, str]) -> Options:
+    """Read the command line; `summaries` describes the benchmarks by name."""
+    listing = "\n".join(f"  {name:<10}{text}" for name, text in summaries.items())
+    parser = ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure budgetsvm on the data sets in the folder BUDGETSVM_DATA.",
+        epilog=f"benchmarks:\n{listing}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    names = [spec.name for spec in SPECS]
+    add = parser.add_argument
+    add("--only", nargs="+", choices=list(summaries), default=list(summaries), help="benchmarks")
+    add("--data", nargs="+", type=str.upper, choices=names, help="data sets")
+    add("--repeat", type=_positive, default=5, help="runs of which the fastest counts (5)")
+    add("--seeds", type=_positive, default=5, help="seeds of which the mean counts (5)")
+    add("--threads", type=_positive, default=1, help="threads, NumPy's included (1)")
+    add("--full", action="store_true", help="with the big data sets")
+    add(
+        "--out", type=Path, default=Path(__file__).parent / "results", help="folder for the results"
+    )
+    chosen = parser.parse_args(arguments)
+    # Whoever names a big data set wants it.
+    chosen.data = chosen.data or [s.name for s in SPECS if chosen.full or not s.big]
+    return Options(**vars(chosen))
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        message = f"{text!r} is not a positive integer"
+        raise ArgumentTypeError(message)
+    return int(text)

@@ -1,0 +1,308 @@
+"""The paper's algorithms in plain NumPy, to be read beside the paper; the core must agree with them.
+
+"Dual SVM Training on a Budget" (Qaadan, Schüler & Glasmachers 2018): Algorithm 1 (BSCA) and eq. 4
+(BSGD), with two corrections. Line 9 of Algorithm 1 inserts (δ, x_i); with f = Σ β k it must be
+(y_i δ, x_i). And "points of the same class" are merged there; a correction δ < 0 has the sign of the
+other class, so what matters is the sign of the coefficient.
+
+A model is a list of terms (β, z). Everything is float64, nothing is clever, and nothing is imported
+from the package under test.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Term = tuple[float, Vector]
+Model = list[Term]
+
+#: Picks one of several candidates by their costs; `argmin` unless a test wants to see near-ties.
+Choose = Callable[[Sequence[int], Vector], int]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k(X, Z) for all pairs of rows, from the definition."""
+
+    name: str
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 3
+
+    def __call__(self, X: Vector, Z: Vector) -> Vector:
+        X, Z = np.atleast_2d(X), np.atleast_2d(Z)
+        difference = X[:, np.newaxis, :] - Z[np.newaxis, :, :]
+        dot = X @ Z.T
+        match self.name:
+            case "rbf":
+                return np.exp(-self.gamma * (difference**2).sum(axis=2))
+            case "laplacian":
+                return np.exp(-self.gamma * abs(difference).sum(axis=2))
+            case "poly":
+                return (self.gamma * dot + self.coef0) ** self.degree
+            case "sigmoid":
+                return np.tanh(self.gamma * dot + self.coef0)
+            case "linear":
+                return dot
+        raise ValueError(self.name)
+
+
+# ---- models ----
+
+
+def split(model: Model, n_features: int) -> tuple[Vector, Vector]:
+    """Return coefficients and points as arrays."""
+    coef = np.array([beta for beta, _ in model])
+    points = np.array([z for _, z in model]).reshape(len(model), n_features)
+    return coef, points
+
+
+def decision(model: Model, kernel: Kernel, X: Vector) -> Vector:
+    """f(x) = Σ β k(x, z) for every row of X."""
+    X = np.atleast_2d(X)
+    coef, points = split(model, X.shape[1])
+    return kernel(X, points) @ coef
+
+
+def squared_distance(before: Model, after: Model, kernel: Kernel) -> float:
+    """‖w_before − w_after‖² in feature space: the weight degradation, from its definition."""
+    coef, points = split(before + [(-beta, z) for beta, z in after], len(before[0][1]))
+    return float(coef @ kernel(points, points) @ coef)
+
+
+def argmin(candidates: Sequence[int], costs: Vector) -> int:
+    """The candidate of least cost, the first of equals."""
+    return candidates[int(np.argmin(costs))]
+
+
+# ---- where to merge two terms: section 2 of the paper ----
+
+
+def merge_value(rho: Vector, L: Vector, h: Vector) -> Vector:
+    """v(h) = ρ κ^((1−h)²) + κ^(h²) with κ = exp(−L)."""
+    return rho * np.exp(-L * (1 - h) ** 2) + np.exp(-L * h**2)
+
+
+def merge_slope(rho: Vector, L: Vector, h: Vector) -> Vector:
+    """v'(h) / 2L."""
+    return rho * (1 - h) * np.exp(-L * (1 - h) ** 2) - h * np.exp(-L * h**2)
+
+
+def merge_range(rho: Vector, L: Vector) -> tuple[Vector, Vector]:
+    """An interval that holds the best h: between the points for equal signs, else beyond b.
+
+    For ρ < 0 and h = −u, v'(h) ∝ u exp(−L u²) − |ρ| (1 + u) exp(−L (1 + u)²). As u exp(−L u²) falls
+    beyond u = 1/√(2L), v rises with h there: the maximum is nearer.
+    """
+    reach = np.where(L > 0, 1 / np.sqrt(2 * np.where(L > 0, L, 1.0)), 0.0)
+    return np.where(rho > 0, 0.0, -reach), np.where(rho > 0, 1.0, 0.0)
+
+
+def exact_merge(rho: Vector, L: Vector, nodes: int = 65) -> Vector:
+    """The h that maximises v(h)², by a grid and then bisection of the slope. Vectorised."""
+    rho, L = np.broadcast_arrays(np.asarray(rho, float), np.asarray(L, float))
+    low, high = merge_range(rho, L)
+    grid = low + np.linspace(0, 1, nodes).reshape(-1, *[1] * rho.ndim) * (high - low)
+    best = np.argmax(merge_value(rho, L, grid) ** 2, axis=0)
+    step = (high - low) / (nodes - 1)
+    left, right = low + (best - 1) * step, low + (best + 1) * step
+    left, right = np.maximum(left, low), np.minimum(right, high)
+    for _ in range(48):
+        middle = (left + right) / 2
+        rising = merge_slope(rho, L, middle) > 0
+        left, right = np.where(rising, middle, left), np.where(rising, right, middle)
+    return (left + right) / 2
+
+
+def golden_merge(rho: Vector, L: Vector) -> Vector:
+    """Golden section search for the maximum of v, as the paper does it. Vectorised."""
+    low, high = merge_range(rho, L)
+    ratio = (np.sqrt(5) - 1) / 2
+    for _ in range(36):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        to_the_left = merge_value(rho, L, left) > merge_value(rho, L, right)
+        low, high = np.where(to_the_left, low, left), np.where(to_the_left, right, high)
+    return (low + high) / 2
+
+
+# ---- budget maintenance ----
+
+
+def smallest(model: Model, choose: Choose) -> int:
+    """The term with the smallest |β|."""
+    return choose(range(len(model)), np.array([abs(beta) for beta, _ in model]))
+
+
+@dataclass(frozen=True)
+class Remove:
+    """Drop the term with the smallest |β|."""
+
+    def reduce(self, model: Model, _kernel: Kernel, choose: Choose, _pick: Choose) -> Model:
+        """Return the model with one term less."""
+        a = smallest(model, choose)
+        return model[:a] + model[a + 1 :]
+
+
+@dataclass(frozen=True)
+class Project:
+    """Distribute the term with the smallest |β| over all others: min_x ‖φ(z_a) − Σ x_j φ(z_j)‖²."""
+
+    ridge: float = 1e-10
+
+    def reduce(self, model: Model, kernel: Kernel, choose: Choose, _pick: Choose) -> Model:
+        """Return the model with one term less."""
+        a = smallest(model, choose)
+        beta_a, z_a = model[a]
+        rest = model[:a] + model[a + 1 :]
+        if not rest:
+            return rest
+        coef, points = split(rest, len(z_a))
+        K = kernel(points, points)
+        largest = max(abs(K.diagonal()).max(), abs(kernel(z_a, z_a)[0, 0]))
+        x = np.linalg.solve(K + self.ridge * largest * np.eye(len(K)), kernel(z_a, points)[0])
+        return list(zip(coef + beta_a * x, points, strict=True))
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Replace the term with the smallest |β| and its n_terms − 1 cheapest partners by one term."""
+
+    n_terms: int = 2
+    same_sign: bool = False
+    golden: bool = False
+
+    def reduce(self, model: Model, kernel: Kernel, choose: Choose, pick: Choose) -> Model:
+        """Return the model with n_terms − 1 terms less, or as many as there are partners."""
+        a = smallest(model, choose)
+        beta_a = model[a][0]
+        if beta_a == 0:
+            return model[:a] + model[a + 1 :]
+        candidates = [
+            j
+            for j, (beta, _) in enumerate(model)
+            if j != a and not (self.same_sign and beta * beta_a < 0)
+        ]
+        costs = self.degradations(model, a, candidates, kernel)
+        partners: list[int] = []
+        while candidates and len(partners) < self.n_terms - 1:
+            partner = pick(candidates, costs)
+            partners.append(partner)
+            costs = np.delete(costs, candidates.index(partner))
+            candidates.remove(partner)
+        rest = [term for j, term in enumerate(model) if j != a and j not in partners]
+        if not partners:  # nothing to merge with: removal
+            return rest
+        return [*rest, self.fold([model[a], *(model[j] for j in partners)], kernel)]
+
+    def degradations(self, model: Model, a: int, candidates: list[int], kernel: Kernel) -> Vector:
+        """‖Δw‖² = β_b² (ρ² + 1 + 2ρκ − v(h)²) for every candidate b."""
+        beta_a, z_a = model[a]
+        coef, points = split([model[j] for j in candidates], len(z_a))
+        rho, L = beta_a / coef, kernel.gamma * ((points - z_a) ** 2).sum(axis=1)
+        v = merge_value(rho, L, self.search(rho, L))
+        return np.maximum(0, coef**2 * (rho**2 + 1 + 2 * rho * np.exp(-L) - v**2))
+
+    def search(self, rho: Vector, L: Vector) -> Vector:
+        """The best h."""
+        return golden_merge(rho, L) if self.golden else exact_merge(rho, L)
+
+    def fold(self, members: Model, kernel: Kernel) -> Term:
+        """Fold terms pairwise into one point z; its coefficient is the best for that z."""
+        beta, z = members[0]
+        for other, point in members[1:]:
+            (light, z_a), (heavy, z_b) = sorted([(beta, z), (other, point)], key=_weight)
+            L = kernel.gamma * float(((z_a - z_b) ** 2).sum())
+            h = float(self.search(np.array(light / heavy), np.array(L)))
+            z = h * z_a + (1 - h) * z_b
+            beta = heavy * float(merge_value(np.array(light / heavy), np.array(L), np.array(h)))
+        coef, points = split(members, len(z))
+        return float(coef @ kernel(points, z)[:, 0]), z
+
+
+def _weight(term: Term) -> float:
+    return abs(term[0])
+
+
+Maintenance = Remove | Project | Merge
+
+# ---- solvers ----
+
+
+@dataclass
+class Solver:
+    """Visits training points one by one. `budget=None` is no limit: one term per training point."""
+
+    kernel: Kernel
+    X: Vector
+    y: Vector
+    C: Vector
+    budget: int | None
+    maintenance: Maintenance
+    model: Model = field(default_factory=list)
+    owner: list[int] = field(default_factory=list)  # without a budget: the point behind each term
+    t: int = 0
+    degradation: float = 0.0  # of the last visit
+
+    def __post_init__(self) -> None:
+        self.alpha = np.zeros(len(self.y))
+
+    def margin(self, i: int) -> float:
+        """y_i f(x_i)."""
+        if not self.model:
+            return 0.0
+        return float(self.y[i] * decision(self.model, self.kernel, self.X[i])[0])
+
+    def insert(self, i: int, beta: float, choose: Choose, pick: Choose) -> None:
+        """M ← M ∪ {(β, x_i)}, then budget maintenance if |M| > B."""
+        if self.budget is None:
+            if i in self.owner:
+                j = self.owner.index(i)
+                self.model[j] = (self.model[j][0] + beta, self.X[i])
+            else:
+                self.owner.append(i)
+                self.model.append((beta, self.X[i]))
+            return
+        self.model.append((beta, self.X[i]))
+        if len(self.model) > self.budget:
+            before = self.model
+            self.model = self.maintenance.reduce(before, self.kernel, choose, pick)
+            self.degradation = squared_distance(before, self.model, self.kernel)
+
+
+class BSCA(Solver):
+    """Algorithm 1: budgeted stochastic coordinate ascent."""
+
+    def visit(self, i: int, choose: Choose = argmin, pick: Choose = argmin) -> bool:
+        """Lines 4 to 12 for index i. Returns whether there was a step."""
+        self.t += 1
+        self.degradation = 0.0
+        Q_ii = float(self.kernel(self.X[i], self.X[i])[0, 0])
+        newton = self.alpha[i] + (1 - self.margin(i)) / Q_ii
+        clipped = min(max(newton, 0.0), self.C[i])
+        delta = clipped - self.alpha[i]
+        if delta == 0:
+            return False
+        self.alpha[i] = clipped  # not += delta: at its bound it must be equal to the bound
+        self.insert(i, self.y[i] * delta, choose, pick)
+        return True
+
+
+class BSGD(Solver):
+    """Eq. 4: budgeted stochastic gradient descent."""
+
+    def visit(self, i: int, choose: Choose = argmin, pick: Choose = argmin) -> bool:
+        """α ← α − α/t + 1{y f(x_i) < 1} (n C_i / t) e_i, and likewise the model."""
+        self.t += 1
+        self.degradation = 0.0
+        violation = self.margin(i) < 1
+        shrink = 1 - 1 / self.t
+        self.alpha *= shrink
+        self.model = [(shrink * beta, z) for beta, z in self.model]
+        if violation:
+            gain = len(self.y) * self.C[i] / self.t
+            self.alpha[i] += gain
+            self.insert(i, self.y[i] * gain, choose, pick)
+        return violation

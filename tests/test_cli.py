@@ -1,0 +1,136 @@
+"""The command line, in-process."""
+
+import re
+import struct
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from budgetsvm import cli
+
+_ROWS = 4000
+
+
+def _accuracies(text):
+    """Return {name of the line: its last column} of the demo's table."""
+    found = re.findall(r"^(\w[\w, ]*?)  +.* (\d+\.\d+)%$", text, re.MULTILINE)
+    return {name: float(value) for name, value in found}
+
+
+def _size_of_png(path):
+    head = path.read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    return struct.unpack(">II", head[16:24])
+
+
+def test_info(capsys):
+    assert cli.main(["info"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["budgetsvm"] == version("budgetsvm")
+    assert lines["scikit-learn"] == version("scikit-learn")
+    assert int(lines["threads"]) >= 1
+    assert {"Python", "NumPy", "SciPy", "instructions", "BLAS"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--version"], f"budgetsvm {version('budgetsvm')}\n"),
+        (["--help"], "commands:"),
+        (["demo", "--help"], "(default: 100000)"),
+        (["info", "--help"], "versions"),
+    ],
+)
+def test_options_that_only_print(arguments, expected, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 0
+    assert expected in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], "required"),
+        (["dance"], "invalid choice"),
+        (["info", "--rows", "1000"], "unrecognized arguments"),
+        (["demo", "--rows", "10"], "at least 200"),
+        (["demo", "--rows", "many"], "not 'many'"),
+        (["demo", "--budget", "0"], "at least 1"),
+        (["demo", "--seed", "-1"], "at least 0"),
+        (["demo", "--out", "picture.docx"], ".png"),
+        (["demo", "--out", "no-such-folder/picture.png"], "no folder 'no-such-folder'"),
+    ],
+)
+def test_wrong_usage(arguments, expected, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(arguments)
+    assert stopped.value.code == 2
+    printed = capsys.readouterr()
+    assert expected in printed.err
+    assert printed.out == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "expected"),
+    [
+        (KeyboardInterrupt(), 130, "budgetsvm: interrupted\n"),
+        (OSError("disk full"), 1, "budgetsvm: disk full\n"),
+        (ValueError("two\nlines"), 1, "budgetsvm: two lines\n"),
+        (MemoryError(), 1, "budgetsvm: MemoryError\n"),
+    ],
+)
+def test_failure_is_one_line(error, code, expected, capsys, monkeypatch):
+    def fail(arguments):
+        raise error
+
+    monkeypatch.setattr(cli, "_run_info", fail)
+    assert cli.main(["info"]) == code
+    assert capsys.readouterr().err == expected
+
+
+def test_picture_that_cannot_be_written(tmp_path, capsys):
+    folder = tmp_path / "folder.png"
+    folder.mkdir()
+    assert cli.main(["demo", "--rows", "200", "--out", str(folder)]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("budgetsvm: ")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_demo(seed, tmp_path, capsys):
+    out = tmp_path / "picture.png"
+    options = ["--rows", str(_ROWS), "--budget", "80", "--out", str(out), "--seed", str(seed)]
+    assert cli.main(["demo", *options]) == 0
+    printed = capsys.readouterr()
+    assert "100%" in printed.err
+    assert str(out) in printed.out
+    accuracy = _accuracies(printed.out)
+    assert list(accuracy) == ["linear SVM", "exact SVM, same time", "budgeted SVM", "best possible"]
+    assert 90 < accuracy["best possible"] < 99
+    assert accuracy["budgeted SVM"] > accuracy["linear SVM"] + 20
+    assert accuracy["budgeted SVM"] > accuracy["best possible"] - 6
+    width, height = _size_of_png(out)
+    assert 600 < width < 3000
+    assert 600 < height < 3000
+
+
+def test_demo_has_aligned_table(tmp_path, capsys):
+    cli.main(["demo", "--rows", "200", "--budget", "1", "--out", str(tmp_path / "picture.svg")])
+    lines = capsys.readouterr().out.splitlines()
+    rule = next(i for i, line in enumerate(lines) if line.startswith("---"))
+    assert len({len(line) for line in lines[rule - 1 : rule + 5]}) == 1
+    assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
+
+
+def test_demo_without_matplotlib(tmp_path, capsys, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    out = Path(tmp_path, "picture.png")
+    assert cli.main(["demo", "--rows", "400", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert 'pip install "budgetsvm[plot]"' in printed
+    assert "budgeted SVM" in printed
+    assert not out.exists()
