@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data import Problem
+from benchmarks.data import Problem, Spec
 from benchmarks.models import BUDGETS, SOLVERS, plain
 from benchmarks.options import Options
 from benchmarks.report import Column, Record, status
@@ -36,6 +36,11 @@ class Fit:
     score: float  #: test accuracy
     seconds: float  #: of the whole fit
     epochs: float  #: of that, the seconds in epochs
+
+
+def takes(spec: Spec, options: Options) -> bool:
+    """Whether a data set is measured if the command line names none: as the paper has it."""
+    return not spec.variant and (options.full or not spec.big)
 
 
 def run(record: Record, problems: Iterator[Problem], options: Options) -> None:

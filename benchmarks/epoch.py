@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from benchmarks.data import Problem
+from benchmarks.data import Problem, Spec
 from benchmarks.models import BUDGETS, SOLVERS, plain
 from benchmarks.options import Options
 from benchmarks.report import Column, Record, Table
@@ -44,6 +44,11 @@ _NOTE = (
     "block (float32).\nmedian ratio: the same of the medians. merges: share of the visits that ran "
     "budget maintenance."
 )
+
+
+def takes(spec: Spec, options: Options) -> bool:
+    """Whether a data set is measured if the command line names none: as the paper has it."""
+    return not spec.variant and (options.full or not spec.big)
 
 
 def run(record: Record, problems: Iterator[Problem], options: Options) -> None:

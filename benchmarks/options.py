@@ -13,7 +13,7 @@ class Options:
     """The choices of a run."""
 
     only: list[str]
-    data: list[str]
+    data: list[str] | None  #: None leaves the choice to each benchmark
     repeat: int
     seeds: int
     threads: int
@@ -23,7 +23,7 @@ class Options:
 
 def parse(arguments: Sequence[str] | None, summaries: dict[str, str]) -> Options:
     """Read the command line; `summaries` describes the benchmarks by name."""
-    listing = "\n".join(f"  {name:<10}{text}" for name, text in summaries.items())
+    listing = "\n".join(f"  {name:<12}{text}" for name, text in summaries.items())
     parser = ArgumentParser(
         prog="python -m benchmarks",
         description="Measure budgetsvm on the data sets in the folder BUDGETSVM_DATA.",
@@ -33,18 +33,15 @@ def parse(arguments: Sequence[str] | None, summaries: dict[str, str]) -> Options
     names = [spec.name for spec in SPECS]
     add = parser.add_argument
     add("--only", nargs="+", choices=list(summaries), default=list(summaries), help="benchmarks")
-    add("--data", nargs="+", type=str.upper, choices=names, help="data sets")
+    add("--data", nargs="+", type=str.upper, choices=names, help="data sets, instead of the usual")
     add("--repeat", type=_positive, default=5, help="runs of which the fastest counts (5)")
     add("--seeds", type=_positive, default=5, help="seeds of which the mean counts (5)")
-    add("--threads", type=_positive, default=1, help="threads, NumPy's included (1)")
-    add("--full", action="store_true", help="with the big data sets")
+    add("--threads", type=_positive, default=1, help="threads of plain solvers and NumPy (1)")
+    add("--full", action="store_true", help="with the big data sets everywhere")
     add(
         "--out", type=Path, default=Path(__file__).parent / "results", help="folder for the results"
     )
-    chosen = parser.parse_args(arguments)
-    # Whoever names a big data set wants it.
-    chosen.data = chosen.data or [s.name for s in SPECS if chosen.full or not s.big]
-    return Options(**vars(chosen))
+    return Options(**vars(parser.parse_args(arguments)))
 
 
 def _positive(text: str) -> int:

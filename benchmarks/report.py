@@ -88,6 +88,7 @@ class Record:
     missing: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    misses: list[str] = field(default_factory=list)
 
     def table(self, title: str, columns: Sequence[Column], note: str = "") -> Table:
         """Begin a table."""
@@ -102,6 +103,13 @@ class Record:
             self.failures.append(message)
             print(f"  WRONG: {message}", flush=True)
 
+    def target(self, met: bool, message: str) -> str:
+        """Return how a target is marked in its row; one that was missed is listed at the end, too."""
+        if met:
+            return "ok"
+        self.misses.append(message)
+        return "MISSED"
+
     def save(self, folder: Path) -> None:
         """Write results.json and results.md."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -115,12 +123,18 @@ class Record:
             "options": self.options,
             "missing": self.missing,
             "failures": self.failures,
+            "misses": self.misses,
             "tables": [{"title": t.title, "note": t.note, "rows": t.rows} for t in self.tables],
         }
 
     def _markdown(self) -> str:
         parts = ["# Benchmark results", "", *bullets(self.circumstances), ""]
-        for title, items in (("Missing data sets", self.missing), ("Wrong answers", self.failures)):
+        lists = {
+            "Missing data sets": self.missing,
+            "Wrong answers": self.failures,
+            "Missed targets": self.misses,
+        }
+        for title, items in lists.items():
             if items:
                 parts += [f"## {title}", "", *(f"- {item}" for item in items), ""]
         return "\n".join([*parts, *(table.markdown() for table in self.tables)])

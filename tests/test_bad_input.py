@@ -36,8 +36,8 @@ y = (X[:, 0] > 0).astype(int)
         ({"budget": 0}, "budget must be at least 1, not 0"),
         ({"budget": -5}, "budget must be at least 1, not -5"),
         ({"budget": 2.5}, "budget must be an integer, not 2.5"),
-        ({"epochs": 0}, "epochs must be at least 1, not 0"),
-        ({"epochs": "many"}, "epochs must be an integer, not 'many'"),
+        ({"epochs": 0}, "epochs must be a finite number > 0, not 0"),
+        ({"epochs": "many"}, "epochs must be a number, not 'many'"),
         ({"solver": "sgd"}, "solver must be one of 'bsca', 'bsgd', not 'sgd'"),
         ({"solver": 1}, "solver must be .* not 1"),
         ({"solver": BSCA(order="sorted")}, "order must be one of 'permutation', 'uniform'"),
@@ -155,51 +155,55 @@ def assert_sane(model, data, budget):
     assert np.isfinite(model.support_vectors_).all()
 
 
+@pytest.mark.parametrize("polish", [True, False], ids=["polished", "plain"])
 @pytest.mark.parametrize("solver", ["bsca", "bsgd"])
 @pytest.mark.parametrize("maintenance", ["merge", "multimerge", "project", "remove"])
 class TestUnusual:
-    def fit(self, data, labels, solver, maintenance, **parameters):
+    def fit(self, data, labels, solver, maintenance, polish, **parameters):
         parameters = {"budget": 8, "epochs": 3, "random_state": 0} | parameters
-        model = BudgetSVC(solver=solver, maintenance=maintenance, **parameters).fit(data, labels)
+        model = BudgetSVC(solver=solver, maintenance=maintenance, polish=polish, **parameters).fit(
+            data, labels
+        )
         assert_sane(model, data, parameters["budget"])
         return model
 
-    def test_budget_of_one(self, solver, maintenance):
-        self.fit(X, y, solver, maintenance, budget=1)
+    def test_budget_of_one(self, solver, maintenance, polish):
+        self.fit(X, y, solver, maintenance, polish, budget=1)
 
-    def test_budget_larger_than_n(self, solver, maintenance):
-        model = self.fit(X, y, solver, maintenance, budget=1000, epochs=50)
+    def test_budget_larger_than_n(self, solver, maintenance, polish):
+        model = self.fit(X, y, solver, maintenance, polish, budget=1000, epochs=50)
         assert model.score(X, y) > 0.9
 
-    def test_two_rows(self, solver, maintenance):
-        model = self.fit(X[:2], np.array([0, 1]), solver, maintenance, budget=8)
+    def test_two_rows(self, solver, maintenance, polish):
+        model = self.fit(X[:2], np.array([0, 1]), solver, maintenance, polish, budget=8)
         assert model.predict(X[:2]).tolist() == [0, 1]
 
-    def test_duplicates_of_one_point(self, solver, maintenance):
+    def test_duplicates_of_one_point(self, solver, maintenance, polish):
         data = np.concatenate([np.repeat(X[:1], 50, axis=0), X[:20]])
-        self.fit(data, np.arange(70) % 2, solver, maintenance)
+        self.fit(data, np.arange(70) % 2, solver, maintenance, polish)
 
-    def test_all_rows_equal(self, solver, maintenance):
-        self.fit(np.ones((60, 3)), y, solver, maintenance)
+    def test_all_rows_equal(self, solver, maintenance, polish):
+        self.fit(np.ones((60, 3)), y, solver, maintenance, polish)
 
-    def test_all_zero(self, solver, maintenance):
-        self.fit(np.zeros((60, 3)), y, solver, maintenance)
+    def test_all_zero(self, solver, maintenance, polish):
+        self.fit(np.zeros((60, 3)), y, solver, maintenance, polish)
 
-    def test_constant_features(self, solver, maintenance):
-        self.fit(np.column_stack([X, np.full(60, 1e6)]), y, solver, maintenance)
+    def test_constant_features(self, solver, maintenance, polish):
+        self.fit(np.column_stack([X, np.full(60, 1e6)]), y, solver, maintenance, polish)
 
     @pytest.mark.parametrize("gamma", [1e-300, 1e-12, 1e12, 1e300])
-    def test_huge_and_tiny_gamma(self, solver, maintenance, gamma):
-        self.fit(X, y, solver, maintenance, gamma=gamma)
+    def test_huge_and_tiny_gamma(self, solver, maintenance, polish, gamma):
+        self.fit(X, y, solver, maintenance, polish, gamma=gamma)
 
+    @pytest.mark.filterwarnings("ignore:the duality gap:sklearn.exceptions.ConvergenceWarning")
     @pytest.mark.parametrize("C", [1e-300, 1e-12, 1e12])
-    def test_extreme_C(self, solver, maintenance, C):
-        self.fit(X, y, solver, maintenance, C=C)
+    def test_extreme_C(self, solver, maintenance, polish, C):
+        self.fit(X, y, solver, maintenance, polish, C=C)
 
-    def test_huge_values(self, solver, maintenance):
-        self.fit(X * 1e100, y, solver, maintenance)
-        self.fit(X * 1e-100, y, solver, maintenance)
+    def test_huge_values(self, solver, maintenance, polish):
+        self.fit(X * 1e100, y, solver, maintenance, polish)
+        self.fit(X * 1e-100, y, solver, maintenance, polish)
 
-    def test_empty_sparse_rows(self, solver, maintenance):
+    def test_empty_sparse_rows(self, solver, maintenance, polish):
         data = sparse.random_array((60, 200), density=0.003, format="csr", rng=0)
-        self.fit(data, y, solver, maintenance)
+        self.fit(data, y, solver, maintenance, polish)

@@ -40,6 +40,10 @@ def expected_failures(estimator):
         BudgetSVC(solver="bsgd", epochs=50),
         BudgetSVC(budget=10, maintenance="project"),
         BudgetSVC(kernel="laplacian", maintenance="remove", precision="double"),
+        BudgetSVC(basis="random", budget=20),
+        BudgetSVC(polish=False),
+        BudgetSVC(polish=False, solver="bsgd", epochs=50),
+        BudgetSVC(polish=False, budget=10, maintenance="project"),
     ],
     expected_failed_checks=expected_failures,
 )
@@ -52,13 +56,14 @@ def moons():
     return make_moons(1500, noise=0.15, random_state=3)
 
 
-@pytest.fixture
-def model(moons):
-    return BudgetSVC(C=10, gamma=2, budget=40, random_state=0).fit(*moons)
+@pytest.fixture(params=[True, False], ids=["polished", "plain"])
+def model(moons, request):
+    return BudgetSVC(C=10, gamma=2, budget=40, polish=request.param, random_state=0).fit(*moons)
 
 
-def test_fitted_attributes(model, moons):
-    X, _ = moons
+def test_fitted_attributes(moons):
+    X, y = moons
+    model = BudgetSVC(C=10, gamma=2, budget=40, polish=False, random_state=0).fit(X, y)
     assert model.support_vectors_.shape == (40, 2)
     assert model.dual_coef_.shape == (1, 40)
     assert model.intercept_.shape == (1,)
@@ -134,21 +139,24 @@ def test_labels_of_any_kind(moons, labels):
     assert model.score(X, labels[y]) > 0.98
 
 
-def test_a_weight_of_zero_is_leaving_the_row_out(moons):
+@pytest.mark.parametrize("polish", [True, False])
+def test_a_weight_of_zero_is_leaving_the_row_out(moons, polish):
     X, y = moons
     weights = np.ones(len(y))
     weights[::3] = 0
     kept = weights > 0
-    left_out = BudgetSVC(budget=20, random_state=0).fit(X[kept], y[kept])
-    weighted = BudgetSVC(budget=20, random_state=0).fit(X, y, sample_weight=weights)
+    model = BudgetSVC(budget=20, polish=polish, random_state=0)
+    left_out = clone(model).fit(X[kept], y[kept])
+    weighted = clone(model).fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(left_out.decision_function(X), weighted.decision_function(X))
 
 
+@pytest.mark.parametrize("polish", [True, False])
 @pytest.mark.parametrize("solver", ["bsca", "bsgd"])
-def test_weights_are_boxes(moons, solver):
+def test_weights_are_boxes(moons, solver, polish):
     """Weights s with C are weights 1 with C s; class weights multiply both."""
     X, y = moons
-    options = {"gamma": 2, "budget": 20, "random_state": 0, "solver": solver}
+    options = {"gamma": 2, "budget": 20, "random_state": 0, "solver": solver, "polish": polish}
     plain = BudgetSVC(C=6, **options).fit(X, y)
     weighted = BudgetSVC(C=2, **options).fit(X, y, sample_weight=np.full(len(y), 3.0))
     per_class = BudgetSVC(C=2, class_weight={0: 3, 1: 3}, **options).fit(X, y)
@@ -199,11 +207,13 @@ def test_partial_fit_with_one_class_at_a_time(moons):
     assert set(model.predict(X)) == {0, 1}
 
 
-def test_random_states(moons):
+@pytest.mark.parametrize("polish", [True, False])
+def test_random_states(moons, polish):
     X, y = moons
 
     def fit(random_state):
-        return BudgetSVC(budget=20, random_state=random_state).fit(X, y).decision_function(X)
+        model = BudgetSVC(budget=20, polish=polish, random_state=random_state)
+        return model.fit(X, y).decision_function(X)
 
     np.testing.assert_array_equal(fit(5), fit(5))
     assert not np.array_equal(fit(5), fit(6))
@@ -216,7 +226,7 @@ def test_progress_bar(moons, capsys):
     X, y = moons
     BudgetSVC(budget=20, random_state=0, verbose=0).fit(X, y)
     assert capsys.readouterr() == ("", "")
-    BudgetSVC(budget=20, random_state=0, verbose=1).fit(X, y)
+    BudgetSVC(budget=20, polish=False, random_state=0, verbose=1).fit(X, y)
     out, err = capsys.readouterr()
     assert out == ""
     assert "100%" in err
@@ -231,6 +241,6 @@ def test_interrupt_ends_a_fit_at_once():
     timer.start()
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        BudgetSVC(budget=500, epochs=100_000).fit(X, y)
+        BudgetSVC(budget=500, epochs=100_000, polish=False).fit(X, y)
     assert time.perf_counter() - start < 30  # not a measurement: without Ctrl-C it would be hours
     BudgetSVC(budget=20, epochs=1).fit(X[:1000], y[:1000])

@@ -167,6 +167,7 @@ def test_sparse_input_in_any_form() -> None:
             maintenance=maintenance,
             precision="double",
             epochs=1,
+            polish=False,
             random_state=0,
         )
         expected = model.fit(X, y).decision_function(X)
@@ -199,6 +200,7 @@ def test_a_python_function_as_kernel(name: str, budget: int | None, form: str) -
     options: dict[str, Any] = {
         "budget": budget,
         "epochs": 2,
+        "polish": False,
         "precision": "double",
         "random_state": 1,
         "maintenance": "remove" if name == "sigmoid" else "project",

@@ -111,8 +111,8 @@ def train(name: str, solver: Solver, epochs: int) -> Trainer:
         TermStore(0, t.X.shape[1], np.float64),
         np.random.default_rng(4),
     )
-    with Progress(0, shown=False) as progress:
-        trainer.run(epochs, progress)
+    with Progress("", 0, shown=False) as progress:
+        trainer.run(epochs * len(t.y), progress)
     return trainer
 
 
@@ -199,7 +199,8 @@ def test_sample_weights_are_bounds() -> None:
 def test_a_budget_that_does_not_bind() -> None:
     """budget >= n with merging: a point visited again is merged with its own term, at no cost."""
     X, y = moons(150, 6, noise=0.2)
-    options: dict[str, Any] = {"C": 2.0, "gamma": 1.5, "epochs": 40, "random_state": 0}
+    options: dict[str, Any] = {"C": 2.0, "gamma": 1.5, "epochs": 40, "polish": False}
+    options["random_state"] = 0
     exact = BudgetSVC(budget=None, precision="double", **options).fit(X, y)
     model = BudgetSVC(budget=300, precision="double", **options).fit(X, y)
     assert len(model.support_vectors_) <= 300

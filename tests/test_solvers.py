@@ -426,8 +426,8 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     """The records of two epochs against the reference's count over the same visits."""
     ours, theirs = MAINTENANCE[maintenance]
     trainer = make_trainer(solver(order=order), ours, 15)
-    with Progress(0, shown=False) as progress:
-        trainer.run(2, progress)
+    with Progress("", 0, shown=False) as progress:
+        trainer.run(2 * len(trainer.problem.y), progress)
     problem, n = trainer.problem, len(trainer.problem.y)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
     plain = plain_class(
@@ -462,8 +462,8 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
 def test_steps_and_violations_are_different_counts() -> None:
     """BSCA steps without a violation (δ < 0) and violations without a step (α_i = C_i)."""
     trainer = make_trainer(BSCA(), Merge(), 30)
-    with Progress(0, shown=False) as progress:
-        trainer.run(4, progress)
+    with Progress("", 0, shown=False) as progress:
+        trainer.run(4 * len(trainer.problem.y), progress)
     last = trainer.history[-1]
     assert last["steps"] != last["violations"]
     X, y = np.zeros((1, 2)), np.ones(1)
@@ -491,7 +491,7 @@ def test_visiting_order(order: Any) -> None:
 def test_training_stops_when_an_epoch_changes_nothing() -> None:
     """One point per class, far apart: after the first epoch all is done."""
     X = np.array([[0.0], [100.0]])
-    model = BudgetSVC(C=10, gamma=1.0, epochs=50, random_state=0).fit(X, [0, 1])
+    model = BudgetSVC(C=10, gamma=1.0, epochs=50, polish=False, random_state=0).fit(X, [0, 1])
     assert [record["steps"] for record in model.history_] == [2, 0]
     assert model.n_iter_ == 2
 

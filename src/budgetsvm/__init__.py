@@ -1,7 +1,7 @@
 """Kernel support vector machines on a budget.
 
-Public names: the estimator :class:`BudgetSVC`, and the modules :mod:`budgetsvm.kernels`,
-:mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with its options.
+Public names: the estimator :class:`BudgetSVC`, the function :func:`polish`, and the modules
+:mod:`budgetsvm.kernels`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options.
 """
 
 from importlib import import_module
@@ -20,13 +20,13 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from budgetsvm import kernels, maintenance, solvers
-    from budgetsvm._svc import BudgetSVC
+    from budgetsvm._svc import BudgetSVC, polish
 
 __version__ = _version("budgetsvm")
 
-__all__ = ["BudgetSVC", "__version__", "kernels", "maintenance", "solvers"]
+__all__ = ["BudgetSVC", "__version__", "kernels", "maintenance", "polish", "solvers"]
 
-_HOMES = {"BudgetSVC": "budgetsvm._svc"}
+_HOMES = {"BudgetSVC": "budgetsvm._svc", "polish": "budgetsvm._svc"}
 
 
 def __getattr__(name: str) -> Any:

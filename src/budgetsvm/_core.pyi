@@ -64,6 +64,29 @@ def bsgd(
     Coefficients and alpha are stored as t times their value.
     """
 
+def times(block: _Float, coef: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+    """out_i = Σ_j block_ij coef_j, summed in double."""
+
+def add_transposed_times(block: _Float, v: NDArray[np.float64], sums: NDArray[np.float64]) -> None:
+    """sums_j += Σ_i v_i block_ij, summed in double; rows with v_i = 0 cost nothing."""
+
+def ascend(
+    rows: _Float,
+    curvature: _Float,
+    y: NDArray[np.float64],
+    box: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    w: _Float,
+    order: NDArray[np.int64],
+    upper: float,
+    lower: float,
+) -> tuple[int, float, float]:
+    """One pass of dual coordinate ascent over the rows of a linear SVM, with shrinking.
+
+    Variables at a bound with a gradient above `upper` or below `lower` are left out; the others are
+    moved to the front of `order`. Returns their number and the extreme projected gradients.
+    """
+
 def reduce(
     terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance
 ) -> tuple[int, float]:
@@ -74,7 +97,7 @@ def decision(
 ) -> None:
     """Evaluate sum_j coef[j] k(x, z_j) for every row x."""
 
-def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: _Float) -> None:
+def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[Any]) -> None:
     """Evaluate k(x, z_j) for every row x and every term."""
 
 def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, float, float]:

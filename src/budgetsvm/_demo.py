@@ -244,7 +244,7 @@ def _draw_rows(axes: Any, train: Sample) -> None:
 def _draw_terms(axes: Any, model: BudgetSVC) -> None:
     """Draw the terms: the sign of a coefficient as colour, its size as area."""
     coef = model.dual_coef_[0]
-    sizes = 20 + 180 * np.abs(coef) / np.abs(coef).max()
+    sizes = 20 + 180 * np.abs(coef) / max(float(np.abs(coef).max()), 1e-300)
     look = {"edgecolors": "white", "linewidths": 1.2, "zorder": 3}
     for label, (colour, sign) in enumerate(zip(_DARK, "<>", strict=True)):
         chosen = (coef > 0) == bool(label)

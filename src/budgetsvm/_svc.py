@@ -1,32 +1,29 @@
 """BudgetSVC: the classifier."""
 
+from dataclasses import replace
+from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._data import generator, two_classes, weighted_rows
-from budgetsvm._expansion import KernelExpansion
-from budgetsvm._progress import Progress
-from budgetsvm._rows import Rows, as_rows, choose_precision, feature_means, variance
-from budgetsvm._terms import TermStore
+from budgetsvm._machine import BudgetMachine
+from budgetsvm._polish import Polished
 from budgetsvm._threads import count_threads
-from budgetsvm._training import EpochRecord, Problem, Settings, Trainer
-from budgetsvm._validation import check_choice, check_integer, check_number
-from budgetsvm.kernels import Callback, Gamma, make_kernel
-from budgetsvm.maintenance import make_maintenance
-from budgetsvm.solvers import make_solver
+from budgetsvm.kernels import Gamma
 
 
-class BudgetSVC(ClassifierMixin, BaseEstimator):
+class BudgetSVC(ClassifierMixin, BudgetMachine):
     """Kernel support vector classifier with at most `budget` support vectors.
 
-    Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) approximately, in a time
-    that grows linearly with the number of rows, by the methods of "Dual SVM Training on a Budget"
-    (Qaadan, Schüler & Glasmachers 2018). Two classes.
+    Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) in a time that grows
+    linearly with the number of rows, in two phases: the methods of "Dual SVM Training on a Budget"
+    (Qaadan, Schüler & Glasmachers 2018) learn the terms; then the SVM is solved in their span, up to
+    a duality gap that is known (`duality_gap_`). Two classes.
 
     Parameters
     ----------
@@ -49,8 +46,28 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
     maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
         What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
-    epochs : int, default=5
-        How many times the training data are gone through.
+    epochs : "auto" or float, default="auto"
+        How many times phase 1 goes through the training data. "auto" is five without a polish; with
+        one, as many visits as the terms need (see the documentation), which may be less than one
+        epoch.
+    polish : bool, default=True
+        Whether to solve the SVM in the span of the terms after they are learned. False leaves the
+        paper's solver as it is. Without a budget there is no polish.
+    basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
+        Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
+        polish, all but the first are Nyström's method.
+    tol : float, default=1e-2
+        The relative duality gap (P - D) / P at which the polish is done.
+    max_passes : int, default=500
+        The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
+    time_limit : float or None, default=None
+        The polish gives up when ``fit`` has taken so many seconds.
+    memory_limit : float or None, default=None
+        Bytes that kernel values may take; beyond, they are computed again in every pass. None is half
+        of the memory that is free.
+    warm_start : bool, default=False
+        Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for the same
+        rows and another C, say.
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
     precision : {"auto", "single", "double"}, default="auto"
@@ -73,8 +90,15 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         The coefficients β_j; the decision function is Σ_j β_j k(x, z_j).
     intercept_ : ndarray of shape (1,)
         Zero: the model has no bias.
+    duality_gap_ : float
+        After a polish: (P - D) / P. The model's objective is within this share of the best possible
+        with its terms.
+    objective_ : tuple of float
+        After a polish: P of the model and D of the dual point that proves the gap.
+    converged_ : bool
+        After a polish: whether `duality_gap_` is at most `tol`.
     n_iter_ : int
-        Epochs done by the last call of ``fit`` or ``partial_fit``.
+        Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
     history_ : list of dict
         Per epoch: visits, steps, violations, mistakes, merges, degradation, loss, size, seconds. See
         :class:`budgetsvm._training.EpochRecord`.
@@ -95,8 +119,8 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
     >>> from budgetsvm import BudgetSVC
     >>> X, y = make_moons(2000, noise=0.1, random_state=0)
     >>> model = BudgetSVC(C=10, gamma=2, budget=30, random_state=0).fit(X, y)
-    >>> model.support_vectors_.shape
-    (30, 2)
+    >>> len(model.support_vectors_) <= 30, model.duality_gap_ <= 0.01
+    (True, True)
     >>> bool(model.score(X, y) > 0.99)
     True
     """
@@ -112,7 +136,14 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         budget: int | None = 500,
         solver: Any = "bsca",
         maintenance: Any = "merge",
-        epochs: int = 5,
+        epochs: float | Literal["auto"] = "auto",
+        polish: bool = True,
+        basis: Any = "learned",
+        tol: float = 1e-2,
+        max_passes: int = 500,
+        time_limit: float | None = None,
+        memory_limit: float | None = None,
+        warm_start: bool = False,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         precision: Literal["auto", "single", "double"] = "auto",
         random_state: Any = None,
@@ -128,6 +159,13 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.maintenance = maintenance
         self.epochs = epochs
+        self.polish = polish
+        self.basis = basis
+        self.tol = tol
+        self.max_passes = max_passes
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.precision = precision
         self.random_state = random_state
@@ -150,12 +188,7 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         -------
         self : BudgetSVC
         """
-        self._settings()  # complain about parameters before reading the data
-        X, y = self._validate(X, y, reset=True)
-        self.classes_ = two_classes(y)
-        X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
-        self._start(X)
-        self._train(X, y, weights, self.epochs)
+        self._fit(X, y, sample_weight)
         return self
 
     def partial_fit(
@@ -203,7 +236,8 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         if first:
             self._start(X)
-        self._train(X, y, weights, 1)
+        problem = self._problem(X, self._signs(y), weights * self._class_weights(y))
+        self._learn(problem, len(y), generator(self.random_state))
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -238,94 +272,20 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[(values > 0).astype(np.intp)]
         return labels
 
-    @property
-    def support_vectors_(self) -> NDArray[np.float64]:
-        """The points z_j, in the coordinates of the data."""
-        return self._fitted().original_points()
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Polished | None:
+        started = perf_counter()
+        self._settings()  # complain about parameters before reading the data
+        X, y = self._validate(X, y, reset=True)
+        self.classes_ = two_classes(y)
+        X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
+        weights = weights * self._class_weights(y)
+        again = self._resume(X)
+        if not again:
+            self._start(X)
+        return self._train(self._problem(X, self._signs(y), weights), started, again=again)
 
-    @property
-    def dual_coef_(self) -> NDArray[np.float64]:
-        """The coefficients β_j, as a row."""
-        return self._fitted().coef[np.newaxis]
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """Zero: the model has no bias."""
-        self._fitted()
-        return np.zeros(1)
-
-    def _fitted(self) -> KernelExpansion:
-        if not hasattr(self, "_expansion"):
-            message = f"this {type(self).__name__} is not fitted yet"
-            raise AttributeError(message)
-        return self._expansion
-
-    def _settings(self) -> Settings:
-        """Check all parameters, and return those that training needs."""
-        check_number("C", self.C, above=0)
-        check_integer("epochs", self.epochs, least=1)
-        check_choice("precision", self.precision, ("auto", "single", "double"))
-        count_threads(self.n_jobs)
-        if self.budget is not None:
-            check_integer("budget", self.budget, least=1)
-        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        maintenance = make_maintenance(self.maintenance, kernel, self.budget)
-        return Settings(kernel, make_solver(self.solver), maintenance, self.budget)
-
-    def _validate(self, X: Any, *y: Any, reset: bool) -> Any:
-        """Check the data as scikit-learn does; dtypes and memory order stay what they are."""
-        checked = validate_data(
-            self, X, *y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
-        return (as_rows(checked[0]), checked[1]) if y else as_rows(checked)
-
-    def _start(self, X: Any) -> None:
-        """Fix what depends on the first data: gamma, centre and precision; begin without terms."""
-        with np.errstate(over="ignore"):  # choose_precision complains about what is too large
-            kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
-            dense = isinstance(X, np.ndarray)
-            centre = feature_means(X) if dense and kernel.translation_invariant else None
-            wanted = "double" if isinstance(kernel, Callback) else self.precision
-            dtype = choose_precision(X, float(getattr(kernel, "gamma", 1.0)), centre, wanted)
-        self.history_: list[EpochRecord] = []
-        self._visits = self._rows_seen = 0
-        self.kernel_ = kernel
-        self._expansion = KernelExpansion(
-            kernel, np.zeros((0, X.shape[1]), dtype), np.zeros(0), centre
-        )
-
-    def _train(self, X: Any, y: NDArray[Any], weights: NDArray[np.float64], epochs: int) -> None:
-        """Train the current terms on rows with labels and weights."""
-        settings = self._settings()
-        model = self._expansion
-        settings = Settings(model.kernel, settings.solver, settings.maintenance, settings.budget)
-        rows = Rows(X, model.points.dtype.type, model.centre)
-        self._rows_seen += len(rows)
-        signs = np.where(y == self.classes_[1], 1.0, -1.0)
-        box = self.C * weights * self._class_weights(y)
-        trainer = Trainer(
-            settings,
-            Problem(rows, signs, box, self._rows_seen),
-            TermStore.of(model.points, model.coef, model.kernel, self.budget or 0),
-            generator(self.random_state),
-            self._visits,
-        )
-        with Progress(epochs * len(rows), shown=self.verbose > 0) as progress:
-            trainer.run(epochs, progress)
-        self._visits = trainer.t
-        self._keep(trainer)
-
-    def _keep(self, trainer: Trainer) -> None:
-        """Store what was trained, without terms of coefficient zero."""
-        terms = trainer.terms
-        coef = terms.coef[: terms.size]
-        used = coef != 0
-        model = self._expansion
-        self._expansion = KernelExpansion(
-            model.kernel, terms.points()[used], coef[used].copy(), model.centre
-        )
-        self.n_iter_ = len(trainer.history)
-        self.history_ = self.history_ + trainer.history
+    def _signs(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        return np.where(y == self.classes_[1], 1.0, -1.0)
 
     def _class_weights(self, y: NDArray[Any]) -> NDArray[np.float64]:
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
@@ -340,3 +300,46 @@ class BudgetSVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
+
+
+def polish(
+    X: Any, y: Any, Z: Any, *, sample_weight: ArrayLike | None = None, **parameters: Any
+) -> Polished:
+    """Solve the SVM in the span of given points: phase 2 alone.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Training rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes.
+    Z : array-like of shape (n_points, n_features)
+        The points; where they are linearly dependent in feature space, a subset is used.
+    sample_weight : array-like of shape (n_samples,), default=None
+        C of a row is multiplied by its weight.
+    **parameters
+        C, kernel, gamma, tol and other parameters of :class:`BudgetSVC`.
+
+    Returns
+    -------
+    polished : Polished
+        With attributes points, coef, alpha, primal, dual, gap, converged and passes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from budgetsvm import polish
+    >>> X, y = make_moons(500, noise=0.1, random_state=0)
+    >>> result = polish(X, y, X[:30], C=10, gamma=2, tol=1e-3)
+    >>> result.converged, bool(result.dual <= result.primal)
+    (True, True)
+    """
+    Z = check_array(Z, dtype=np.float64)
+    model = BudgetSVC(**{**parameters, "basis": Z, "budget": len(Z), "polish": True})
+    polished = model._fit(X, y, sample_weight)
+    assert polished is not None  # there is a budget
+    alpha = polished.alpha
+    if sample_weight is not None:  # rows of weight zero were left out
+        alpha = np.zeros(len(y))
+        alpha[np.asarray(sample_weight) > 0] = polished.alpha
+    return replace(polished, points=model.support_vectors_, alpha=alpha)

@@ -5,10 +5,11 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar
 
 import joblib
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from budgetsvm._validation import check_integer
 
@@ -55,6 +56,12 @@ _blas_users = 0
 _blas_limits: Any = None
 
 
+@cache
+def _controller() -> ThreadpoolController:
+    """Look up the BLAS libraries of this process, once: that takes longer than a small fit."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Keep BLAS to one thread each: the parallelism is ours, over chunks of rows.
@@ -66,7 +73,7 @@ def single_threaded_blas() -> Iterator[None]:
     global _blas_users, _blas_limits  # noqa: PLW0603 - the limit is global, too
     with _blas_lock:
         if _blas_users == 0:
-            _blas_limits = threadpool_limits(limits=1, user_api="blas")
+            _blas_limits = _controller().limit(limits=1, user_api="blas")
         _blas_users += 1
     try:
         yield

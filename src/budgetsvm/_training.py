@@ -6,7 +6,7 @@ between, Ctrl-C, progress and bookkeeping have their turn.
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from budgetsvm._terms import TermStore
 from budgetsvm.kernels import Callback, Kernel
 from budgetsvm.maintenance import Maintenance, Merge, Project
 from budgetsvm.solvers import BSGD, Solver
+
+_PLAIN_EPOCHS = 5
+_FEWEST_VISITS_PER_TERM, _MOST_VISITS = 20, 1_000_000
 
 # Work of one call of the core, in multiply-adds: some 0.1 s at the very most.
 _CALL_WORK = 2e8
@@ -51,6 +54,20 @@ class Settings:
     budget: int | None
 
 
+def phase_one_visits(epochs: float | Literal["auto"], n: int, budget: int, *, polish: bool) -> int:
+    """Return how many visits phase 1 makes.
+
+    Before a polish, two epochs: more make better terms, but slowly (docs/theory.md has the figures).
+    A few visits per term are needed in any case, and a million are enough for any number of rows.
+    """
+    if epochs != "auto":
+        return max(1, round(epochs * n))
+    if not polish:
+        return _PLAIN_EPOCHS * n
+    fewest = _FEWEST_VISITS_PER_TERM * budget
+    return min(max(2 * n, fewest), max(_MOST_VISITS, fewest))
+
+
 @dataclass
 class Problem:
     """A binary problem: rows with labels ±1 and upper bounds C_i on the dual variables."""
@@ -81,14 +98,16 @@ class Trainer:
         if self.settings.budget is not None:  # each visit of a small data set adds one at most
             self.terms.reserve(self.settings.budget + 1)
 
-    def run(self, epochs: int, progress: Progress) -> None:
+    def run(self, visits: int, progress: Progress) -> None:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
         if isinstance(self.settings.solver, BSGD):
             self.terms.coef *= self.t  # see bsgd.hpp: stored as t times their value
         try:
-            for _ in range(epochs):
-                record = self._epoch(progress)
+            while visits > 0:
+                order = self.settings.solver.visiting_order(len(self.problem.y), self.rng)[:visits]
+                record = self._epoch(order, progress)
                 self.history.append(record)
+                visits -= len(order)
                 if record["steps"] == 0 and self.settings.solver.order == "permutation":
                     break
         finally:
@@ -96,26 +115,24 @@ class Trainer:
                 self.terms.coef /= max(1, self.t)
                 self.alpha /= max(1, self.t)
 
-    def _epoch(self, progress: Progress) -> EpochRecord:
+    def _epoch(self, order: NDArray[np.int64], progress: Progress) -> EpochRecord:
         start = perf_counter()
-        n = len(self.problem.y)
-        order = self.settings.solver.visiting_order(n, self.rng)
         totals = np.zeros(6)
         visited = 0
-        while visited < n:
+        while visited < len(order):
             part = order[visited : visited + self._visits_per_call()]
             totals += self._visit(part)
             visited += len(part)
             error = 100 * totals[2] / visited
             progress.advance(len(part), size=str(self.terms.size), error=f"{error:.2f}%")
         return {
-            "visits": n,
+            "visits": visited,
             "steps": int(totals[0]),
             "violations": int(totals[1]),
             "mistakes": int(totals[2]),
             "merges": int(totals[3]),
             "degradation": float(totals[4]),
-            "loss": float(totals[5]) / n,
+            "loss": float(totals[5]) / visited,
             "size": self.terms.size,
             "seconds": perf_counter() - start,
         }

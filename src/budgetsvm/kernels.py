@@ -150,15 +150,20 @@ class Callback(Kernel):
     def check(self) -> None:
         """Nothing to check before the function is called."""
 
-    def row(self, x: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, z) for every row z of Z; check what the function returns."""
-        values: NDArray[np.float64] = np.asarray(self.function(x[np.newaxis], Z), dtype=np.float64)
-        if values.shape != (1, len(Z)):
-            message = f"the kernel function returned shape {values.shape}, not {(1, len(Z))}"
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Call the function and check what it returns."""
+        values: NDArray[np.float64] = np.asarray(self.function(X, Z), dtype=np.float64)
+        if values.shape != (len(X), len(Z)):
+            message = f"the kernel function returned shape {values.shape}, not {(len(X), len(Z))}"
             raise ValueError(message)
         if not np.isfinite(values).all():
             raise ValueError("the kernel function returned NaN or infinity")
-        return np.ascontiguousarray(values[0])
+        return np.ascontiguousarray(values)
+
+    def row(self, x: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for every row z of Z."""
+        values: NDArray[np.float64] = self.matrix(x[np.newaxis], Z)[0]
+        return values
 
 
 _NAMES = ("rbf", "laplacian", "poly", "sigmoid", "linear")

@@ -267,6 +267,8 @@ std::tuple<std::int64_t, double, double> ascend_rows(
 template <class T>
 void bind(nb::module_& m) {
     using nb::arg;
+    // Never convert an array: what is written to the copy would be lost.
+    const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     m.def(
         "bsca",
         [](const RowsArg<T>& rows, const ProblemArg& problem, const TermsArg<T>& terms,
@@ -275,7 +277,7 @@ void bind(nb::module_& m) {
             return solve<T>(rows, problem, terms, size, budget, kernel, maintenance,
                             [](const auto& visits, auto& model) { return bsca(visits, model); });
         },
-        arg("rows"), arg("problem"), arg("terms"), arg("size"), arg("budget"), arg("kernel"),
+        array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
         arg("maintenance"));
     m.def(
         "bsgd",
@@ -286,17 +288,18 @@ void bind(nb::module_& m) {
                 rows, problem, terms, size, budget, kernel, maintenance,
                 [=](const auto& visits, auto& model) { return bsgd(visits, model, t, n_total); });
         },
-        arg("rows"), arg("problem"), arg("terms"), arg("size"), arg("budget"), arg("kernel"),
+        array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
         arg("maintenance"), arg("t"), arg("n_total"));
-    m.def("ascend", &ascend_rows<T>, arg("rows"), arg("curvature"), arg("y"), arg("box"),
-          arg("alpha"), arg("w"), arg("order"), arg("upper"), arg("lower"));
-    m.def("times", &times<T>, arg("block"), arg("coef"), arg("out"));
-    m.def("add_transposed_times", &add_transposed_times<T>, arg("block"), arg("v"), arg("sums"));
-    m.def("reduce", &reduce<T>, arg("terms"), arg("size"), arg("kernel"), arg("maintenance"));
-    m.def("decision", &decision<T>, arg("rows"), arg("terms"), arg("size"), arg("kernel"),
-          arg("out"));
-    m.def("kernel_block", &kernel_block<T>, arg("rows"), arg("terms"), arg("size"), arg("kernel"),
-          arg("out"));
+    m.def("ascend", &ascend_rows<T>, array("rows"), array("curvature"), array("y"), array("box"),
+          array("alpha"), array("w"), array("order"), arg("upper"), arg("lower"));
+    m.def("times", &times<T>, array("block"), array("coef"), array("out"));
+    m.def("add_transposed_times", &add_transposed_times<T>, array("block"), array("v"),
+          array("sums"));
+    m.def("reduce", &reduce<T>, array("terms"), arg("size"), arg("kernel"), arg("maintenance"));
+    m.def("decision", &decision<T>, array("rows"), array("terms"), arg("size"), arg("kernel"),
+          array("out"));
+    m.def("kernel_block", &kernel_block<T>, array("rows"), array("terms"), arg("size"),
+          arg("kernel"), array("out"));
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+"""The span of a model's terms, with orthonormal coordinates.
+
+In the span of terms z_1..z_r a function is f = Σ_j β_j k(·, z_j) = Σ_j w_j g_j, where the features
+g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = L⁻ᵀ w.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack, solve_triangular
+
+from budgetsvm import _core
+from budgetsvm._terms import TermStore
+from budgetsvm.kernels import Kernel
+
+# A term is left out of the basis if less than this share of the largest k(z, z) is new in it: it
+# would add next to nothing, and its coefficients amplify the rounding errors of kernel values.
+_RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Linearly independent terms; `lower` is L, `inverse` is L⁻ᵀ."""
+
+    kernel: Kernel
+    points: NDArray[Any]
+    lower: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, points: NDArray[Any], kernel: Kernel) -> Self:
+        """Choose a basis among the points, by a Cholesky decomposition with pivots."""
+        gram = _gram(points.astype(np.float64), kernel)
+        tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max())
+        factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
+        lower = np.tril(factor[:rank, :rank])
+        inverse = solve_triangular(lower, np.eye(rank), lower=True, trans="T")
+        return cls(kernel, np.ascontiguousarray(points[pivots[:rank] - 1]), lower, inverse)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return β for orthonormal coordinates w."""
+        return np.asarray(self.inverse @ w)
+
+
+def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+    terms = TermStore.of(points, np.zeros(len(points)), kernel, 0)
+    gram = np.empty((len(points), len(points)))
+    _core.kernel_block(points, terms.arrays, terms.size, terms.core_kernel(kernel), gram)
+    return 0.5 * (gram + gram.T)
