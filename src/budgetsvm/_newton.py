@@ -15,14 +15,14 @@ from budgetsvm._span import SpanProblem
 
 _MOST_STEPS = 10  # at one width
 _NARROWEST = 1 / 64
-_ROWS_PER_INSIDER = 10  # the path ends where at most one row in so many lies inside the width
+_ROWS_PER_INSIDER = 8  # the path ends where at most one row in so many lies inside the width
 _THINNEST = 1e-5
 _PRECISE = 1e-4  # squared distance of w and w(α), in units of P
 _WORTH_ANOTHER = 0.9  # of the gap is left at most: then a smaller width pays
 _SHORTEST_STEP = 1e-12
 _BISECTIONS = 5
 # Predicted relative decrease that is not worth another step at a width: the last one, or one before.
-_ENOUGH, _ON_THE_WAY = 5e-3, 0.1
+_ENOUGH, _ON_THE_WAY = 1e-2, 0.3
 
 
 def smooth_alpha(problem: SpanProblem, f: NDArray[np.float64], width: float) -> NDArray[np.float64]:
