@@ -66,7 +66,7 @@ class WorkingSetAscent:
         below, above = self.alpha < self.problem.box, self.alpha > 0
         wanted = (below & above) | (below & (gradient > 0)) | (above & (gradient < 0))
         chosen = np.flatnonzero(wanted)
-        most = max(1024, self.matrix.most_rows // 2)
+        most = max(1024, self.matrix.most_rows // 4)
         if len(chosen) > most:
             nearest = np.argpartition(abs(gradient[chosen]), most)[:most]
             chosen = np.sort(chosen[nearest])

@@ -19,6 +19,7 @@ from budgetsvm._terms import TermStore
 from budgetsvm._threads import for_each, map_in_order
 from budgetsvm.kernels import Callback
 
+_HELD_SHARE = 0.75  # of the memory limit; the rest is for working sets and parts
 _PART_BYTES = 1 << 23  # of a part of the matrix: large enough for BLAS, small enough for the cache
 
 
@@ -135,7 +136,8 @@ class KernelMatrix(Matrix):
         super().__init__(len(rows), len(basis), n_threads, part_bytes)
         self.rows = rows
         self.basis = basis
-        self.most_rows = int(memory_limit / (len(basis) * np.dtype(rows.dtype).itemsize))
+        row_bytes = len(basis) * np.dtype(rows.dtype).itemsize
+        self.most_rows = int(_HELD_SHARE * memory_limit / row_bytes)
         self._terms = TermStore.of(basis.points, np.zeros(len(basis)), basis.kernel, 0)
         self._kernel = self._terms.core_kernel(basis.kernel)
         self._gram = basis.lower @ basis.lower.T

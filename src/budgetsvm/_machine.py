@@ -177,11 +177,18 @@ class BudgetMachine(BaseEstimator):
             points = cluster_centres(rows, budget, rng)
         else:
             visits = phase_one_visits(self.epochs, len(rows), budget, polish=polish)
-            self._learn(problem, visits, rng)
+            self._learn(problem, visits, rng, adapt=polish and self.epochs == "auto")
             return
         self._keep(points, np.zeros(len(points)))
 
-    def _learn(self, problem: Problem, visits: int, rng: np.random.Generator) -> None:
+    def _learn(
+        self,
+        problem: Problem,
+        visits: int,
+        rng: np.random.Generator,
+        *,
+        adapt: bool = False,
+    ) -> None:
         """Phase 1, from the current terms."""
         self._forget_certificate()
         model = self._expansion
@@ -189,7 +196,7 @@ class BudgetMachine(BaseEstimator):
         terms = TermStore.of(model.points, model.coef, model.kernel, self.budget or 0)
         trainer = Trainer(settings, problem, terms, rng, self._visits)
         with Progress("training", visits, shown=self.verbose > 0) as progress:
-            trainer.run(visits, progress)
+            (trainer.learn_basis if adapt else trainer.run)(visits, progress)
         used = terms.coef[: terms.size] != 0
         self._keep(terms.points()[used], terms.coef[: terms.size][used])
         self._visits = trainer.t

@@ -123,7 +123,10 @@ def _solve(
         w, f, width = newton_path(span, w, width, finished)
         alpha = smooth_alpha(span, f, width)
     else:
-        alpha, f = start, span.values(span.point(start))
+        alpha, point = start, span.point(start)
+        f = span.values(point)
+        span.offer_dual(alpha, point)
+        span.offer_primal(point, f)
     if finished():
         return
     ascent = WorkingSetAscent(span, matrix, alpha, f, rng)
@@ -152,7 +155,7 @@ def _approach(
 ) -> tuple[NDArray[np.float64], float]:
     """Come near the solution on a sample of the rows, where that is much smaller than all."""
     w, n = np.zeros(matrix.width), len(span.y)
-    size = min(_SAMPLE_PER_DIMENSION * matrix.width, max(1024, matrix.most_rows // 2))
+    size = min(_SAMPLE_PER_DIMENSION * matrix.width, max(1024, matrix.most_rows // 4))
     if size > n / 2:
         return w, _WIDEST
     chosen = np.sort(rng.choice(n, size, replace=False))

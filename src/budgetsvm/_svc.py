@@ -47,9 +47,9 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
     maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
         What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
     epochs : "auto" or float, default="auto"
-        How many times phase 1 goes through the training data. "auto" is five without a polish; with
-        one, as many visits as the terms need (see the documentation), which may be less than one
-        epoch.
+        How many times phase 1 goes through the training data. "auto" is five without a polish. Before
+        one it is two, up to a million visits, after a trial: where the budget is too small for the
+        kernel, phase 1 goes on with a smaller C, which then gives better terms.
     polish : bool, default=True
         Whether to solve the SVM in the span of the terms after they are learned. False leaves the
         paper's solver as it is. Without a budget there is no polish.
