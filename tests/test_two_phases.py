@@ -344,6 +344,32 @@ def test_memory_stays_within_the_limit() -> None:
     assert 150e6 < much < 220e6 + vectors + 24e6
 
 
+PROCESS_LIMIT_SCRIPT = """
+import re, resource, sys
+from pathlib import Path
+import numpy as np
+from budgetsvm import BudgetSVC
+rng = np.random.default_rng(0)
+X = rng.standard_normal((200_000, 5)).astype(np.float32)
+y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(len(X)) > 0, 1, 0)
+model = BudgetSVC(gamma=0.3, budget=200, basis="random", random_state=0, tol=0.05, n_jobs=1)
+model.set_params(memory_limit=float(sys.argv[1])).fit(X[:3000], y[:3000])
+status = Path("/proc/self/status").read_text()
+size = 1024 * int(re.search(r"VmSize:\\s*(\\d+) kB", status)[1])
+resource.setrlimit(resource.RLIMIT_AS, (size + 130_000_000, size + 130_000_000))
+print("converged" if model.fit(X, y).converged_ else "not converged")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize(("limit", "outcome"), [(20e6, "converged"), (1e9, "MemoryError")])
+def test_memory_under_a_process_limit(limit: float, outcome: str) -> None:
+    """130 MB more than before are too few to hold 160 MB of kernel values, and enough not to."""
+    script = [sys.executable, "-c", PROCESS_LIMIT_SCRIPT, str(limit)]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert outcome in done.stdout + done.stderr
+
+
 # ---- threads ----
 
 
