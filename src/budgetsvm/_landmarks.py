@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from budgetsvm._rows import Rows
+from budgetsvm._rows import Rows, dense_block
 
 _ROWS_PER_CENTRE = 100  # more rows do not make better centres
 
@@ -44,10 +44,4 @@ def given_points(points: Any, rows: Rows, budget: int) -> NDArray[Any]:
 
 def dense_points(rows: Rows, chosen: NDArray[np.int64]) -> NDArray[Any]:
     """Return rows as dense points."""
-    block = rows.block(chosen)
-    if not isinstance(block, tuple):
-        return block
-    values, indices, starts = block
-    points = np.zeros((len(chosen), rows.X.shape[1]), rows.dtype)
-    points[np.repeat(np.arange(len(chosen)), np.diff(starts)), indices] = values
-    return points
+    return dense_block(rows.block(chosen), rows.X.shape[1])

@@ -63,6 +63,16 @@ def _chunks(n: int, row_cost: float) -> Iterator[slice]:
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
+def dense_block(block: Block, n_features: int) -> NDArray[Any]:
+    """Return a block of rows as a dense array."""
+    if not isinstance(block, tuple):
+        return block
+    values, indices, starts = block
+    dense = np.zeros((len(starts) - 1, n_features), values.dtype)
+    dense[np.repeat(np.arange(len(dense)), np.diff(starts)), indices] = values
+    return dense
+
+
 def squared_norms(block: Block) -> NDArray[np.float64]:
     """Return ‖x‖² for every row of a block."""
     if isinstance(block, tuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._progress import Progress
-from budgetsvm._rows import Block, Rows, squared_norms
+from budgetsvm._rows import Block, Rows, dense_block, squared_norms
 from budgetsvm._terms import TermStore
 from budgetsvm.kernels import Callback, Kernel
 from budgetsvm.maintenance import Maintenance, Merge, Project
@@ -123,9 +123,9 @@ class Trainer:
 
     def _loss_per_visit(self) -> float:
         """Return the degradation per visit, once the budget is full; a step inserts at most about 1."""
-        first_merges = [record for record in self.history if record["merges"]]
-        visits = sum(record["visits"] for record in first_merges)
-        return sum(record["degradation"] for record in first_merges) / max(1, visits)
+        full = [record for record in self.history if record["merges"]]
+        visits = sum(record["visits"] for record in full)
+        return sum(record["degradation"] for record in full) / max(1, visits)
 
     def run(self, visits: int, progress: Progress) -> None:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
@@ -193,11 +193,7 @@ class Trainer:
         kernel = self.settings.kernel
         if not isinstance(kernel, Callback):
             return kernel.diagonal(squared_norms(block))
-        if isinstance(block, tuple):
-            values, indices, starts = block
-            dense = np.zeros((len(starts) - 1, self.terms.panels.shape[1]))
-            dense[np.repeat(np.arange(len(dense)), np.diff(starts)), indices] = values
-            block = dense
+        block = dense_block(block, self.terms.panels.shape[1])
         return np.array([kernel.row(x, x[np.newaxis])[0] for x in block])
 
     def _visits_per_call(self) -> int:
