@@ -81,5 +81,6 @@ def store(points: Array, coef: Array, kernel: kernels.Kernel, dtype: Any = np.fl
 def core_rows(X: Any, dtype: Any) -> Any:
     """Rows for the core, dense or sparse."""
     if sparse.issparse(X):
-        return X.data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(np.int64)
-    return np.ascontiguousarray(X, dtype)
+        matrix = X.data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(np.int64)
+        return matrix, None, None
+    return np.ascontiguousarray(X, dtype), None, None

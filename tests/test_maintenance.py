@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from problems import KERNELS, store
+from problems import KERNELS, core_rows, store
 
 from budgetsvm import _core, kernels
 from budgetsvm._terms import TermStore
@@ -198,7 +198,7 @@ def test_duplicates_cost_nothing(name: str, dtype: Any) -> None:
             coef[:3], coef[4] = 0.3, -0.2
         terms = store(points, coef, GAUSSIAN, dtype)
         f = np.zeros(20)
-        rows = np.ascontiguousarray(points, dtype)
+        rows = core_rows(points, dtype)
         _core.decision(rows, terms.arrays, terms.size, GAUSSIAN.core(), f)
         rounding = 1e-5 if dtype == np.float32 else 1e-9
         assert reduce(terms, GAUSSIAN, STRATEGIES[name]) <= 1e-6 * rounding
@@ -351,14 +351,21 @@ def test_projection_stays_accurate_over_many_reductions(kernel: str) -> None:
     alpha, slots = np.zeros(n), np.zeros(0, np.int32)
     problem = (order, diagonal, y, C, alpha, slots)
     terms.size, steps, _, _, merges, *_ = _core.bsca(
-        X[order], problem, terms.arrays, 0, budget, ours.core(), Project().core()
+        core_rows(X[order], float),
+        problem,
+        terms.arrays,
+        0,
+        budget,
+        ours.core(),
+        Project().core(),
+        (16, 1),
     )
     assert merges > 300
     solver = reference.BSCA(plain, X, y, C, budget, reference.Project())
     assert sum(solver.visit(int(i)) for i in order) == steps
     expected = reference.decision(solver.model, plain, X)
     out = np.zeros(n)
-    _core.decision(X, terms.arrays, terms.size, ours.core(), out)
+    _core.decision(core_rows(X, float), terms.arrays, terms.size, ours.core(), out)
     np.testing.assert_allclose(out, expected, rtol=0, atol=1e-5 * abs(expected).max())
     np.testing.assert_allclose(alpha, solver.alpha, rtol=0, atol=1e-5)
 

@@ -71,6 +71,7 @@ class CoreRun:
         self.alpha_stored = np.zeros(len(y))
         self.slots = np.full(len(y) if budget is None else 0, -1, np.int32)
         self.t = 0
+        self.batch_size, self.n_threads = 64, 1
 
     def visit(self, order: Any) -> tuple[int, int, int, int, float, float]:
         """Visit points; returns steps, violations, mistakes, merges, degradation, loss."""
@@ -85,6 +86,7 @@ class CoreRun:
             self.budget or 0,
             self.terms.core_kernel(self.kernel),
             self.maintenance.core(),
+            (self.batch_size, self.n_threads),
         )
         if isinstance(self.solver, BSGD):
             self.terms.size, *counts = _core.bsgd(*arguments, self.t, float(len(self.y)))
@@ -344,11 +346,12 @@ def test_block_length_does_not_matter(solver: str, maintenance: str | None) -> N
         results.append((core.terms.size, core.decision(X), core.alpha, counts))
     for size, f, alpha, counts in results[1:]:
         assert size == results[0][0]
-        tolerance = 1e-6 if maintenance == "project" else 1e-9  # its factor is kept in a block
+        # A projection's factor is kept in a block; golden section ends where it is sure of six digits.
+        tolerance = {"project": 1e-6, "golden": 1e-5, "paper": 1e-5}.get(maintenance or "", 1e-9)
         np.testing.assert_allclose(f, results[0][1], rtol=0, atol=tolerance)
         np.testing.assert_allclose(alpha, results[0][2], rtol=0, atol=tolerance)
         np.testing.assert_array_equal(counts[:4], results[0][3][:4])
-        np.testing.assert_allclose(counts[4:], results[0][3][4:], rtol=1e-6)
+        np.testing.assert_allclose(counts[4:], results[0][3][4:], rtol=max(1e-6, tolerance))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

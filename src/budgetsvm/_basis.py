@@ -50,5 +50,7 @@ class Basis:
 def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
     terms = TermStore.of(points, np.zeros(len(points)), kernel, 0)
     gram = np.empty((len(points), len(points)))
-    _core.kernel_block(points, terms.arrays, terms.size, terms.core_kernel(kernel), gram)
+    _core.kernel_block(
+        (points, None, None), terms.arrays, terms.size, terms.core_kernel(kernel), gram
+    )
     return 0.5 * (gram + gram.T)

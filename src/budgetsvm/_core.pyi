@@ -2,14 +2,17 @@
 
 Every function exists for float32 and float64; all floating-point arrays marked T must agree.
 
-- *rows*: a C-contiguous (m, d) array of T, or a tuple (values T, indices int32, starts int64) of
-  compressed sparse rows.
+- *rows*: (matrix, chosen, centre). The matrix is a C-contiguous (n, d) array, or a tuple (values,
+  indices int32, starts int64) of compressed sparse rows, of float32 or float64 whatever T is. chosen
+  (int64) says which of its rows; None: all. centre (float64) is subtracted from dense rows.
 - *terms*: (panels T, norms T, coef float64), see ``_terms.TermStore``; *size* of them are in use.
 - *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
 - *maintenance*: (name, golden, same_sign, n_terms), see ``maintenance.Maintenance.core``.
 - *problem*: (order, diagonal, y, box, alpha, slots). Row r of a block is training point order[r] and
   has k(x, x) = diagonal[r]; y, box and alpha belong to all training points. slots is empty with a
   budget; without one it names the term of each training point, or -1.
+
+- *batch*: (points that are evaluated at once, threads that share them).
 
 The solvers return (size, steps, violations, mistakes, merges, degradation, loss) and release the GIL.
 """
@@ -21,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _Float: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-_Rows: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]]
+_Matrix: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]]
+_Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, NDArray[np.float64] | None]
 _Terms: TypeAlias = tuple[_Float, _Float, NDArray[np.float64]]
 _Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
@@ -45,6 +49,7 @@ def bsca(
     budget: int,
     kernel: _Kernel,
     maintenance: _Maintenance,
+    batch: tuple[int, int],
 ) -> _Result:
     """Visit the rows in order by budgeted stochastic coordinate ascent; budget 0 is no budget."""
 
@@ -56,6 +61,7 @@ def bsgd(
     budget: int,
     kernel: _Kernel,
     maintenance: _Maintenance,
+    batch: tuple[int, int],
     t: int,
     n_total: float,
 ) -> _Result:

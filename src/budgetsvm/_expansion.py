@@ -38,7 +38,7 @@ class KernelExpansion:
         values = np.zeros(len(rows))
 
         def evaluate(chunk: slice) -> None:
-            _core.decision(rows.block(chunk), terms.arrays, terms.size, kernel, values[chunk])
+            _core.decision(rows.source(chunk), terms.arrays, terms.size, kernel, values[chunk])
 
         for_each(evaluate, rows.chunks(), n_threads)
         return values

@@ -14,7 +14,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from budgetsvm import _core
 from budgetsvm._basis import Basis
-from budgetsvm._rows import Rows
+from budgetsvm._rows import Rows, dense_block
 from budgetsvm._terms import TermStore
 from budgetsvm._threads import for_each, map_in_order
 from budgetsvm.kernels import Callback
@@ -161,11 +161,13 @@ class KernelMatrix(Matrix):
 
     def _fill(self, chosen: slice | NDArray[np.int64], out: NDArray[Any]) -> None:
         """Evaluate the kernel."""
-        kernel, block = self.basis.kernel, self.rows.block(chosen)
-        if isinstance(kernel, Callback) and not isinstance(block, tuple):
+        kernel = self.basis.kernel
+        if isinstance(kernel, Callback):
+            block = dense_block(self.rows.block(chosen), self.basis.points.shape[1])
             out[:] = kernel.matrix(block, self.basis.points)
         else:
-            _core.kernel_block(block, self._terms.arrays, self.width, self._kernel, out)
+            rows = self.rows.source(chosen)
+            _core.kernel_block(rows, self._terms.arrays, self.width, self._kernel, out)
 
     def from_coordinates(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β."""

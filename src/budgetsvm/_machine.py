@@ -15,7 +15,7 @@ from budgetsvm._landmarks import cluster_centres, given_points, random_rows
 from budgetsvm._memory import default_limit
 from budgetsvm._polish import Limits, Polished, polish_in_span, warn_not_converged
 from budgetsvm._progress import PolishProgress, Progress
-from budgetsvm._rows import Rows, as_rows, choose_precision, feature_means, variance
+from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
 from budgetsvm._terms import TermStore
 from budgetsvm._threads import count_threads
 from budgetsvm._training import EpochRecord, Problem, Settings, Trainer, phase_one_visits
@@ -134,7 +134,7 @@ class BudgetMachine(BaseEstimator):
         with np.errstate(over="ignore"):  # choose_precision complains about what is too large
             kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
             dense = isinstance(X, np.ndarray)
-            centre = feature_means(X) if dense and kernel.translation_invariant else None
+            centre = centre_of(X) if dense and kernel.translation_invariant else None
             wanted = "double" if isinstance(kernel, Callback) else self.precision
             dtype = choose_precision(X, float(getattr(kernel, "gamma", 1.0)), centre, wanted)
         self.history_: list[EpochRecord] = []
@@ -194,7 +194,7 @@ class BudgetMachine(BaseEstimator):
         model = self._expansion
         settings = replace(self._settings(), kernel=model.kernel)
         terms = TermStore.of(model.points, model.coef, model.kernel, self.budget or 0)
-        trainer = Trainer(settings, problem, terms, rng, self._visits)
+        trainer = Trainer(settings, problem, terms, rng, self._visits, count_threads(self.n_jobs))
         with Progress("training", visits, shown=self.verbose > 0) as progress:
             (trainer.learn_basis if adapt else trainer.run)(visits, progress)
         used = terms.coef[: terms.size] != 0

@@ -1,11 +1,13 @@
 """Access to the rows of a data matrix, block by block, in the form the compiled core wants.
 
-The core takes C-contiguous float32 or float64 blocks. Data come as anything from a Fortran-ordered
-float64 array to a memory-mapped file or a sparse matrix; only the blocks at hand are converted.
+Data come as anything from a Fortran-ordered float64 array to a memory-mapped file or a sparse matrix.
+The core reads C-ordered arrays and compressed sparse rows in place, converting a few rows at a time;
+of other data the rows at hand are copied.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,9 +15,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
+# What the core calls *rows*: a matrix, which of its rows, and what to subtract from them.
+Source: TypeAlias = tuple[Block, NDArray[np.int64] | None, NDArray[np.float64] | None]
 Precision: TypeAlias = type[np.float32] | type[np.float64]
 
 _BLOCK_BYTES = 1 << 24
+_ZERO_SAMPLE = 4096  # rows that tell how common zeros are
 
 # float32 distances carry an error of about 2⁻²³ times the squared norms they are the difference of.
 # γ times that is the relative error of the Gaussian kernel; beyond this we compute in float64.
@@ -52,6 +57,31 @@ class Rows:
         if self.centre is not None:
             part = part - self.centre  # in float64
         return np.ascontiguousarray(part, dtype=self.dtype)
+
+    def source(self, chosen: slice | NDArray[np.int64]) -> Source:
+        """Return the chosen rows for the core."""
+        if sparse.issparse(self.X):
+            return self._sparse_source(chosen)
+        X = np.asarray(self.X)
+        if isinstance(chosen, slice):
+            return np.ascontiguousarray(X[chosen]), None, self.centre
+        if X.flags.c_contiguous:
+            return X, np.ascontiguousarray(chosen), self.centre
+        return np.ascontiguousarray(X[chosen]), None, self.centre
+
+    def _sparse_source(self, chosen: slice | NDArray[np.int64]) -> Source:
+        if (
+            self.X.indices.dtype != np.int32
+        ):  # as scipy makes them where there are very many entries
+            return self.block(chosen), None, None
+        data, indices = np.ascontiguousarray(self.X.data), np.ascontiguousarray(self.X.indices)
+        if isinstance(chosen, slice):
+            return (data, indices, self._starts[chosen.start : chosen.stop + 1]), None, None
+        return (data, indices, self._starts), np.ascontiguousarray(chosen), None
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.ascontiguousarray(self.X.indptr, dtype=np.int64)
 
     def chunks(self) -> Iterator[slice]:
         """Consecutive slices of bounded size that cover all rows."""
@@ -98,6 +128,17 @@ def feature_means(X: Any) -> NDArray[np.float64]:
     for chunk in _chunks(X.shape[0], X.shape[1]):
         total += X[chunk].sum(axis=0, dtype=np.float64)
     return total / int(X.shape[0])
+
+
+def centre_of(X: Any) -> NDArray[np.float64]:
+    """Return what to subtract from a dense X, for the sake of precision: the means.
+
+    Features that are zero in most rows stay as they are, since the core skips zeros: think of one-hot
+    columns. Their means are small beside their values, so that it would help little.
+    """
+    sample = X[:: max(1, int(X.shape[0]) // _ZERO_SAMPLE)]
+    mostly_zero = np.count_nonzero(sample, axis=0) < 0.5 * len(sample)
+    return np.where(mostly_zero, 0.0, feature_means(X))
 
 
 def variance(X: Any) -> float:

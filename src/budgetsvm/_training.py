@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._progress import Progress
-from budgetsvm._rows import Block, Rows, dense_block, squared_norms
+from budgetsvm._rows import Rows, dense_block, squared_norms
 from budgetsvm._terms import TermStore
 from budgetsvm.kernels import Callback, Kernel
 from budgetsvm.maintenance import Maintenance, Merge, Project
@@ -27,12 +27,17 @@ _FEWEST_VISITS_PER_TERM, _MOST_VISITS = 20, 1_000_000
 _TRIAL_VISITS_PER_TERM = 40
 _OVERWHELMED, _CAUTIOUS_C = 0.15, 0.3
 
+# Points that the core evaluates at once. Larger batches are corrected more often, smaller ones cannot
+# be shared between threads; the result is the same up to rounding.
+_BATCH_SIZE = 64
+
 # Work of one call of the core, in multiply-adds: some 0.1 s at the very most.
-_CALL_WORK = 2e8
+_CALL_WORK = 1e9
+_MOST_VISITS_PER_CALL = 65536
 # What a kernel value costs beyond its dot product, in multiply-adds.
 _KERNEL_WORK = 16
-# What a golden section search costs.
-_GOLDEN_WORK = 1000
+# What a golden section search costs, and projection per pair of terms.
+_GOLDEN_WORK, _PROJECT_WORK = 5000, 10
 
 
 class EpochRecord(TypedDict):
@@ -92,6 +97,8 @@ class Trainer:
     terms: TermStore
     rng: np.random.Generator
     t: int = 0  #: visits before, for the step size of BSGD
+    n_threads: int = 1
+    batch_size: int = _BATCH_SIZE
     alpha: NDArray[np.float64] = field(init=False)
     history: list[EpochRecord] = field(default_factory=list)
 
@@ -171,15 +178,15 @@ class Trainer:
         problem, settings, terms = self.problem, self.settings, self.terms
         if settings.budget is None:
             terms.reserve(terms.size + len(order))
-        block = problem.rows.block(order)
         arguments = (
-            block,
-            (order, self._diagonal(block), problem.y, problem.box, self.alpha, self._slots),
+            problem.rows.source(order),
+            (order, self._diagonal(order), problem.y, problem.box, self.alpha, self._slots),
             terms.arrays,
             terms.size,
             settings.budget or 0,
             terms.core_kernel(settings.kernel),
             settings.maintenance.core(),
+            (self.batch_size, self.n_threads),
         )
         if isinstance(settings.solver, BSGD):
             n_total = problem.n_total or len(problem.y)
@@ -189,8 +196,12 @@ class Trainer:
         self.t += len(order)
         return np.array(counts, dtype=np.float64)
 
-    def _diagonal(self, block: Block) -> NDArray[np.float64]:
+    def _diagonal(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return k(x, x) of the rows to visit."""
         kernel = self.settings.kernel
+        if kernel.translation_invariant:
+            return np.ones(len(order))
+        block = self.problem.rows.block(order)
         if not isinstance(kernel, Callback):
             return kernel.diagonal(squared_norms(block))
         block = dense_block(block, self.terms.panels.shape[1])
@@ -202,9 +213,11 @@ class Trainer:
         work = size * (self.problem.rows.row_cost + _KERNEL_WORK)
         match self.settings.maintenance:
             case Project():
-                work += 2 * size * size
+                work += _PROJECT_WORK * size * size
             case Merge(search="golden"):
                 work += size * _GOLDEN_WORK
         if isinstance(self.settings.kernel, Callback):
             work = _CALL_WORK / 256
-        return int(np.clip(_CALL_WORK / work, 16, 8192))
+        # Without a budget each visit needs room for a term.
+        most = _MOST_VISITS_PER_CALL if self.settings.budget else _MOST_VISITS_PER_CALL // 8
+        return int(np.clip(_CALL_WORK / work, 16, most))

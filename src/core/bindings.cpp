@@ -1,167 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The extension module budgetsvm._core: unpacks NumPy arrays, picks the instantiation, releases the
 // GIL. All arrays belong to Python; results are written in place. Documented in _core.pyi.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
-
-#include <string>
-#include <tuple>
-#include <variant>
-
+#include "arguments.hpp"
 #include "ascent.hpp"
-#include "bsca.hpp"
 #include "bsgd.hpp"
-#include "merge.hpp"
-#include "project.hpp"
-#include "remove.hpp"
 
 namespace nb = nanobind;
 using namespace budgetsvm;
 
 namespace {
 
-template <class T, int dimensions>
-using Array = nb::ndarray<T, nb::numpy, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-using RowsArg =
-    std::variant<Array<const T, 2>, std::tuple<Array<const T, 1>, Array<const std::int32_t, 1>,
-                                               Array<const std::int64_t, 1>>>;
-template <class T>
-using TermsArg = std::tuple<Array<T, 3>, Array<T, 1>, Array<double, 1>>;
-using KernelArg = std::tuple<std::string, double, double, int, nb::object>;
-using MaintenanceArg = std::tuple<std::string, bool, bool, int>;
-using ProblemArg =
-    std::tuple<Array<const std::int64_t, 1>, Array<const double, 1>, Array<const double, 1>,
-               Array<const double, 1>, Array<double, 1>, Array<std::int32_t, 1>>;
-using Result = std::tuple<std::int32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                          double, double>;
-
-void require(bool condition, const char* message) {
-    if (!condition) throw nb::value_error(message);
-}
-
-template <class T>
-Rows<T> unpack_rows(const RowsArg<T>& arg, std::int32_t features) {
-    if (const auto* dense = std::get_if<0>(&arg)) {
-        require(static_cast<std::int32_t>(dense->shape(1)) == features,
-                "rows and terms differ in their number of features");
-        return {dense->data(), nullptr, nullptr, static_cast<std::int64_t>(dense->shape(0)),
-                features};
-    }
-    const auto& [values, indices, starts] = std::get<1>(arg);
-    require(starts.shape(0) >= 1 && values.shape(0) == indices.shape(0), "broken sparse rows");
-    return {values.data(), indices.data(), starts.data(),
-            static_cast<std::int64_t>(starts.shape(0)) - 1, features};
-}
-
-template <class T>
-Terms<T> unpack_terms(const TermsArg<T>& arg, std::int32_t size) {
-    const auto& [panels, norms, coef] = arg;
-    require(static_cast<std::int32_t>(panels.shape(2)) == lanes<T>, "panels have the wrong width");
-    const auto capacity = static_cast<std::int32_t>(panels.shape(0)) * lanes<T>;
-    require(static_cast<std::int32_t>(norms.shape(0)) == capacity &&
-                static_cast<std::int32_t>(coef.shape(0)) == capacity,
-            "panels, norms and coef differ in length");
-    require(0 <= size && size <= capacity, "size exceeds the capacity");
-    return {panels.data(), norms.data(), coef.data(),
-            size,          capacity,     static_cast<std::int32_t>(panels.shape(1))};
-}
-
-KernelKind kernel_kind(const std::string& name) {
-    const std::pair<const char*, KernelKind> kinds[] = {
-        {"rbf", KernelKind::gaussian},    {"laplacian", KernelKind::laplacian},
-        {"poly", KernelKind::polynomial}, {"sigmoid", KernelKind::sigmoid},
-        {"linear", KernelKind::linear},   {"callable", KernelKind::callable},
-    };
-    for (const auto& [known, kind] : kinds)
-        if (name == known) return kind;
-    throw nb::value_error(("unknown kernel " + name).c_str());
-}
-
-// The callback borrows the Python function: the arguments of the call keep it alive.
-Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
-    const auto& [name, gamma, coef0, degree, function] = arg;
-    Kernel kernel{kernel_kind(name), gamma, coef0, degree, nullptr};
-    if (kernel.kind != KernelKind::callable) return kernel;
-    const nb::handle callee = function;
-    kernel.callback = [callee, features](const double* x, std::int32_t size, double* out) {
-        nb::gil_scoped_acquire gil;
-        const std::size_t shape[1] = {static_cast<std::size_t>(features)};
-        nb::ndarray<nb::numpy, const double> point(x, 1, shape, nb::handle());
-        const auto values =
-            nb::cast<Array<const double, 1>>(callee(nb::cast(point, nb::rv_policy::copy), size));
-        require(static_cast<std::int32_t>(values.shape(0)) == size,
-                "the kernel returned a wrong shape");
-        std::copy(values.data(), values.data() + size, out);
-    };
-    return kernel;
-}
-
-// Calls action(maintenance) with the strategy asked for.
-template <class T, class Action>
-auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, const Terms<T>& terms,
-                      Scratch<T>& scratch, Action action) {
-    const auto& [name, golden, same_sign, n_terms] = arg;
-    if (name == "merge") {
-        require(kernel.kind == KernelKind::gaussian, "merging needs the Gaussian kernel");
-        Merge<T> merge(kernel, {golden, same_sign, n_terms}, scratch);
-        return action(merge);
-    }
-    if (name == "project") {
-        Project<T> project(kernel, terms);
-        return action(project);
-    }
-    require(name == "remove", "unknown maintenance");
-    Remove<T> remove(kernel);
-    return action(remove);
-}
-
-template <class T>
-Visits<T> unpack_visits(const RowsArg<T>& rows_arg, const ProblemArg& problem,
-                        const Terms<T>& terms) {
-    const auto& [order, diagonal, y, box, alpha, slots] = problem;
-    Visits<T> visits{unpack_rows(rows_arg, terms.features),
-                     order.data(),
-                     diagonal.data(),
-                     y.data(),
-                     box.data(),
-                     alpha.data(),
-                     static_cast<std::int64_t>(order.shape(0)),
-                     slots.shape(0) ? slots.data() : nullptr};
-    const std::size_t n = y.shape(0);
-    require(visits.rows.count == visits.count && diagonal.shape(0) == order.shape(0) &&
-                box.shape(0) == n && alpha.shape(0) == n && (!visits.slots || slots.shape(0) == n),
-            "arrays of the problem differ in length");
-    for (std::int64_t r = 0; r < visits.count; ++r)
-        require(visits.order[r] >= 0 && visits.order[r] < static_cast<std::int64_t>(n),
-                "an index in the visiting order is out of range");
-    return visits;
-}
-
 // Common to both solvers: `run` gets the visits and the model.
 template <class T, class Run>
-Result solve(const RowsArg<T>& rows, const ProblemArg& problem, const TermsArg<T>& terms_arg,
+Result solve(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& terms_arg,
              std::int32_t size, std::int32_t budget, const KernelArg& kernel_arg,
-             const MaintenanceArg& maintenance_arg, Run run) {
+             const MaintenanceArg& maintenance_arg, const BatchArg& batch_arg, Run run) {
     Terms<T> terms = unpack_terms(terms_arg, size);
-    const Visits<T> visits = unpack_visits<T>(rows, problem, terms);
+    const Visits visits = unpack_visits(rows, problem, terms.features);
     const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
     const bool unlimited = budget <= 0;
     require(
         unlimited ? visits.slots && size + visits.count <= terms.capacity : budget < terms.capacity,
         "no room for the terms");
-    Scratch<T> scratch(terms);
-    const Tally tally =
-        with_maintenance(maintenance_arg, kernel, terms, scratch, [&](auto& maintenance) {
-            Expansion<T, std::decay_t<decltype(maintenance)>> model{
-                kernel, terms, maintenance, scratch, unlimited ? terms.capacity : budget};
-            nb::gil_scoped_release release;
-            return run(visits, model);
-        });
+    auto [batch_size, n_threads] = batch_arg;
+    require(batch_size >= 1 && n_threads >= 1, "batch size and threads must be positive");
+    // A Python function sees the terms only, and not the other points of a batch.
+    if (kernel.kind == KernelKind::callable) batch_size = n_threads = 1;
+    Batch<T> batch(kernel, terms, batch_size, !unlimited);
+    const Tally tally = with_maintenance(maintenance_arg, kernel, terms, [&](auto& maintenance) {
+        nb::gil_scoped_release release;
+        Team team(std::min(n_threads, padded(batch_size, Batch<T>::tile) / Batch<T>::tile));
+        Expansion<T, std::decay_t<decltype(maintenance)>> model{
+            terms, maintenance, batch, team, unlimited ? terms.capacity : budget, batch_size};
+        return run(visits, model);
+    });
     return {terms.size,   tally.steps,       tally.violations, tally.mistakes,
             tally.merges, tally.degradation, tally.loss};
 }
@@ -173,47 +45,50 @@ std::tuple<std::int32_t, double> reduce(const TermsArg<T>& terms_arg, std::int32
     Terms<T> terms = unpack_terms(terms_arg, size);
     require(size >= 1, "there is no term to reduce");
     const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    Scratch<T> scratch(terms);
+    Batch<T> empty(kernel, terms, 1, false);
     const double degradation =
-        with_maintenance(maintenance_arg, kernel, terms, scratch,
-                         [&](auto& maintenance) { return maintenance.reduce(terms); });
+        with_maintenance(maintenance_arg, kernel, terms,
+                         [&](auto& maintenance) { return maintenance.reduce(terms, empty); });
     return {terms.size, degradation};
 }
 
-// Calls use(r, kernel row of row r) for all rows, without the GIL.
+// Calls use(start, points) for all rows, some at a time, without the GIL.
 template <class T, class Use>
-void for_kernel_rows(const RowsArg<T>& rows_arg, const Terms<T>& terms, const KernelArg& kernel_arg,
-                     std::size_t out_length, Use use) {
-    const Rows<T> rows = unpack_rows(rows_arg, terms.features);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+void for_points(const RowsArg& rows_arg, const Terms<T>& terms, const Kernel& kernel,
+                std::size_t out_length, Use use) {
+    const Rows rows = unpack_rows(rows_arg, terms.features);
     require(static_cast<std::int64_t>(out_length) == rows.count, "out has the wrong length");
-    Scratch<T> scratch(terms);
     nb::gil_scoped_release release;
-    for (std::int64_t r = 0; r < rows.count; ++r) {
-        const Row<T> x = rows[r];
-        kernel.row(x, kernel.norm(x), terms, scratch);
-        use(r, scratch.kernel_row.data());
+    PointBlock<T> block;
+    constexpr std::int64_t most = 32;
+    for (std::int64_t start = 0; start < rows.count; start += most) {
+        const auto count = static_cast<std::int32_t>(std::min(most, rows.count - start));
+        block.load(rows, start, count, kernel);
+        use(start, block.points());
     }
 }
 
 template <class T>
-void decision(const RowsArg<T>& rows, const TermsArg<T>& terms_arg, std::int32_t size,
-              const KernelArg& kernel, Array<double, 1> out) {
+void decision(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_t size,
+              const KernelArg& kernel_arg, Array<double, 1> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
     double* values = out.data();
-    for_kernel_rows<T>(rows, terms, kernel, out.shape(0), [&](std::int64_t r, const T* row) {
-        values[r] = leaf<T>().sum(terms.coef, row, terms.size);
+    for_points(rows, terms, kernel, out.shape(0), [&](std::int64_t start, Points<T> points) {
+        std::fill(values + start, values + start + points.count, 0.0);
+        kernel.evaluate(points, terms, Out<T>{}, values + start);
     });
 }
 
 template <class T>
-void kernel_block(const RowsArg<T>& rows, const TermsArg<T>& terms_arg, std::int32_t size,
-                  const KernelArg& kernel, Array<T, 2> out) {
+void kernel_block(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_t size,
+                  const KernelArg& kernel_arg, Array<T, 2> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
     require(static_cast<std::int32_t>(out.shape(1)) == size, "out has the wrong width");
     T* values = out.data();
-    for_kernel_rows<T>(rows, terms, kernel, out.shape(0), [&](std::int64_t r, const T* row) {
-        std::copy(row, row + size, values + r * size);
+    for_points(rows, terms, kernel, out.shape(0), [&](std::int64_t start, Points<T> points) {
+        kernel.values(points, terms, values + start * size);
     });
 }
 
@@ -271,25 +146,26 @@ void bind(nb::module_& m) {
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
     m.def(
         "bsca",
-        [](const RowsArg<T>& rows, const ProblemArg& problem, const TermsArg<T>& terms,
+        [](const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& terms,
            std::int32_t size, std::int32_t budget, const KernelArg& kernel,
-           const MaintenanceArg& maintenance) {
-            return solve<T>(rows, problem, terms, size, budget, kernel, maintenance,
+           const MaintenanceArg& maintenance, const BatchArg& batch) {
+            return solve<T>(rows, problem, terms, size, budget, kernel, maintenance, batch,
                             [](const auto& visits, auto& model) { return bsca(visits, model); });
         },
         array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
-        arg("maintenance"));
+        arg("maintenance"), arg("batch"));
     m.def(
         "bsgd",
-        [](const RowsArg<T>& rows, const ProblemArg& problem, const TermsArg<T>& terms,
+        [](const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& terms,
            std::int32_t size, std::int32_t budget, const KernelArg& kernel,
-           const MaintenanceArg& maintenance, std::int64_t t, double n_total) {
+           const MaintenanceArg& maintenance, const BatchArg& batch, std::int64_t t,
+           double n_total) {
             return solve<T>(
-                rows, problem, terms, size, budget, kernel, maintenance,
+                rows, problem, terms, size, budget, kernel, maintenance, batch,
                 [=](const auto& visits, auto& model) { return bsgd(visits, model, t, n_total); });
         },
         array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
-        arg("maintenance"), arg("t"), arg("n_total"));
+        arg("maintenance"), arg("batch"), arg("t"), arg("n_total"));
     m.def("ascend", &ascend_rows<T>, array("rows"), array("curvature"), array("y"), array("box"),
           array("alpha"), array("w"), array("order"), arg("upper"), arg("lower"));
     m.def("times", &times<T>, array("block"), array("coef"), array("out"));

@@ -20,24 +20,20 @@ inline double box_step(double alpha, double gradient, double curvature, double C
 }
 
 template <class T, class Maintenance>
-Tally bsca(const Visits<T>& visits, Expansion<T, Maintenance>& model) {
+Tally bsca(const Visits& visits, Expansion<T, Maintenance>& model) {
     Tally tally;
-    for (std::int64_t r = 0; r < visits.count; ++r) {
+    model.walk(visits, [&](std::int64_t r, double value) {
         const std::int64_t i = visits.order[r];
-        const Row<T> x = visits.rows[r];
-        const double y = visits.y[i], norm = model.kernel.norm(x);
-        const double margin = y * model.value(x, norm);  // line 5
-        tally.violations += margin < 1;
-        tally.mistakes += margin <= 0;
-        tally.loss += std::max(0.0, 1 - margin);
+        const double y = visits.y[i], margin = y * value;  // line 5
+        tally.count(margin);
         const double alpha = box_step(visits.alpha[i], 1 - margin, visits.diagonal[r],
                                       visits.box[i]);  // line 6
         const double delta = alpha - visits.alpha[i];
-        if (delta == 0) continue;
+        if (delta == 0) return;
         visits.alpha[i] = alpha;
         // Line 9 of the paper inserts (delta, x_i); with f = sum beta k it must be y_i delta.
-        tally.degradation += model.insert(visits, r, norm, y * delta, tally);
-    }
+        tally.degradation += model.insert(visits, r, y * delta, tally);
+    });
     return tally;
 }
 

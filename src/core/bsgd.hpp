@@ -9,31 +9,24 @@
 // the end.
 #pragma once
 
-#include <algorithm>
-
 #include "expansion.hpp"
 
 namespace budgetsvm {
 
 // `t` iterations are done already; n_total is the n in the learning rate.
 template <class T, class Maintenance>
-Tally bsgd(const Visits<T>& visits, Expansion<T, Maintenance>& model, std::int64_t t,
-           double n_total) {
+Tally bsgd(const Visits& visits, Expansion<T, Maintenance>& model, std::int64_t t, double n_total) {
     Tally tally;
-    for (std::int64_t r = 0; r < visits.count; ++r, ++t) {
+    model.walk(visits, [&](std::int64_t r, double value) {
         const std::int64_t i = visits.order[r];
-        const Row<T> x = visits.rows[r];
-        const double y = visits.y[i], norm = model.kernel.norm(x);
-        const double margin = t > 0 ? y * model.value(x, norm) / static_cast<double>(t) : 0;
-        tally.violations += margin < 1;
-        tally.mistakes += margin <= 0;
-        tally.loss += std::max(0.0, 1 - margin);
+        const double y = visits.y[i], before = static_cast<double>(t + r), now = before + 1;
+        const double margin = before > 0 ? y * value / before : 0;
+        tally.count(margin);
         const double gain = n_total * visits.box[i];
-        if (!(margin < 1) || gain == 0) continue;
+        if (!(margin < 1) || gain == 0) return;
         visits.alpha[i] += gain;
-        const double t_now = static_cast<double>(t + 1);
-        tally.degradation += model.insert(visits, r, norm, y * gain, tally) / (t_now * t_now);
-    }
+        tally.degradation += model.insert(visits, r, y * gain, tally) / (now * now);
+    });
     return tally;
 }
 

@@ -1,44 +1,68 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both solvers do to the model: evaluate it at a point, and insert a point under the budget.
+// What both solvers do to the model: walk through the visits, and insert points under the budget.
 #pragma once
 
-#include "kernel.hpp"
+#include "batch.hpp"
 #include "tally.hpp"
+#include "team.hpp"
 
 namespace budgetsvm {
 
 template <class T, class Maintenance>
 struct Expansion {
-    const Kernel& kernel;
     Terms<T>& terms;
     Maintenance& maintenance;
-    Scratch<T>& scratch;
-    std::int32_t budget;  // no limit: the capacity
+    Batch<T>& batch;
+    Team& team;
+    std::int32_t budget;      // no limit: the capacity
+    std::int32_t batch_size;  // as the batch has room for
 
-    // sum_j beta_j k(x, z_j)
-    double value(Row<T> x, double norm) {
-        if (terms.size == 0) return 0;
-        kernel.row(x, norm, terms, scratch);
-        return leaf<T>().sum(terms.coef, scratch.kernel_row.data(), terms.size);
+    // Calls visit(r, f(x_r)) for all visits in order; it may insert() the point.
+    template <class Visit>
+    void walk(const Visits& visits, Visit visit) {
+        for (std::int64_t start = 0; start < visits.count; start += batch_size) {
+            const auto count =
+                static_cast<std::int32_t>(std::min<std::int64_t>(batch_size, visits.count - start));
+            batch.open(start, count);
+            team.run(batch.n_tiles(),
+                     [&](std::int32_t i) { batch.evaluate(i, visits.rows, terms); });
+            for (std::int32_t p = 0; p < count; ++p) {
+                batch.advance_to(p);
+                visit(start + p, batch.value());
+            }
+        }
     }
 
-    // Add beta k(x_i, .), and reduce the model where that exceeds the budget. Returns the
-    // degradation. value() was called for the same point just before.
-    double insert(const Visits<T>& visits, std::int64_t r, double norm, double beta, Tally& tally) {
+    // Add beta k(x_r, .) for the current visit r, and reduce the model where that exceeds the
+    // budget. Returns the degradation.
+    double insert(const Visits& visits, std::int64_t r, double beta, Tally& tally) {
         ++tally.steps;
         if (visits.slots) {
-            std::int32_t& slot = visits.slots[visits.order[r]];
-            if (slot >= 0) {
-                terms.coef[slot] += beta;
-                return 0;
-            }
-            slot = terms.size;
+            batch.add_current(beta);
+            return add_to_slot(visits.slots[visits.order[r]], beta);
         }
-        terms.add(visits.rows[r], norm, beta);
-        if (terms.size <= budget) return 0;
-        ++tally.merges;
-        scratch.row_of = terms.size - 1;
-        return maintenance.reduce(terms);
+        batch.append(terms.size);
+        terms.append(batch.norm(), beta);
+        double degradation = 0;
+        if (terms.size > budget) {
+            ++tally.merges;
+            degradation = maintenance.reduce(terms, batch);
+        }
+        batch.settle(terms);
+        return degradation;
+    }
+
+  private:
+    // Without a budget every training point has a term of its own, once it was inserted.
+    double add_to_slot(std::int32_t& slot, double beta) {
+        if (slot >= 0) {
+            terms.coef[slot] += beta;
+        } else {
+            slot = terms.size;
+            terms.append(batch.norm(), beta);
+            terms.place(slot, batch.point());
+        }
+        return 0;
     }
 };
 

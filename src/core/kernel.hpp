@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels: k(x, z_j) for one x and all terms at once, from dot products or L1 distances and one
-// number per point ("norm"): ||x||^2, or ||x||_1 for the Laplacian kernel.
+// Kernels: k(x_i, z_j) for some points and all terms at once, from dot products or L1 distances and
+// one number per point ("norm"): ||x||^2, or ||x||_1 for the Laplacian kernel.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,6 @@
 #include "terms.hpp"
 
 namespace budgetsvm {
-
-// A finite value of type T.
-template <class T>
-T narrow(double value) {
-    return static_cast<T>(std::min<double>(value, std::numeric_limits<T>::max()));
-}
 
 enum class KernelKind { gaussian, laplacian, polynomial, sigmoid, linear, callable };
 
@@ -33,37 +27,68 @@ struct Kernel {
     }
 
     template <class T>
-    double norm(Row<T> x) const {
+    T norm(Row<T> x) const {
+        if (kind != KernelKind::laplacian) return leaf<T>().inner(x.values, x.values, x.count);
         double sum = 0;
-        for (std::int32_t e = 0; e < x.count; ++e) {
-            const double value = x.values[e];
-            sum += kind == KernelKind::laplacian ? std::fabs(value) : value * value;
-        }
-        return sum;
+        for (std::int32_t e = 0; e < x.count; ++e) sum += std::fabs(x.values[e]);
+        return static_cast<T>(sum);
     }
 
-    // scratch.kernel_row[j] = k(x, z_j) for all terms; for the radial kernels also
-    // scratch.distances[j] = ||x - z_j||^2, or ||x - z_j||_1 for the Laplacian.
+    // out: for every point the kernel values of all terms.
     template <class T>
-    void row(Row<T> x, double x_norm, const Terms<T>& terms, Scratch<T>& scratch) const {
-        T *out = scratch.kernel_row.data(), *apart = scratch.distances.data();
-        scratch.row_of = -1;
-        switch (kind) {
-            case KernelKind::gaussian:
-                leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), apart);
-                leaf<T>().distance(apart, terms.norms, static_cast<T>(x_norm), T(-2), terms.size);
-                return leaf<T>().decay(apart, narrow<T>(gamma), terms.size, out);
-            case KernelKind::laplacian:
-                leaf<T>().l1(x, terms.panels, terms.features, terms.n_panels(), apart);
-                leaf<T>().distance(apart, terms.norms, T(0), T(1), terms.size);
-                return leaf<T>().decay(apart, narrow<T>(gamma), terms.size, out);
-            case KernelKind::callable:
-                return call(x, terms, out);
-            default:
-                leaf<T>().dot(x, terms.panels, terms.features, terms.n_panels(), out);
-                for (std::int32_t j = 0; j < terms.size; ++j)
-                    out[j] = static_cast<T>(of_dot(out[j]));
+    void values(Points<T> x, const Terms<T>& terms, T* out) const {
+        const Out<T> to{out, terms.size, terms.size};
+        if (translation_invariant())
+            return radial<T>().kernel(x, terms.view(), narrow<T>(gamma), to);
+        plain_rows(x, terms, [&](std::int32_t i, const T* row) {
+            std::copy(row, row + terms.size, out + static_cast<std::int64_t>(i) * terms.size);
+        });
+    }
+
+    // sums[i] += f(x_i), by the way keeping what maintenance needs of every pair: the distances for
+    // the radial kernels, kernel values for others.
+    template <class T>
+    void evaluate(Points<T> x, const Terms<T>& terms, Out<T> kept, double* sums) const {
+        if (terms.size == 0) return;
+        if (translation_invariant())
+            return radial<T>().sums(x, terms.view(), narrow<T>(gamma), kept, terms.coef, sums);
+        plain_rows(x, terms, [&](std::int32_t i, const T* row) {
+            sums[i] += leaf<T>().sum(terms.coef, row, terms.size);
+            if (kept.width) std::copy(row, row + terms.size, kept.values + i * kept.stride);
+        });
+    }
+
+    // The same for one point, without f(x): kept[j] for all terms. Kept has room for whole panels.
+    template <class T>
+    void pairs(Row<T> x, T x_norm, const Terms<T>& terms, T* kept) const {
+        const Points<T> point{&x, &x_norm, 1};
+        if (translation_invariant())
+            return radial<T>().distances(point, terms.view(),
+                                         {kept, 0, terms.view().padded_size()});
+        plain_rows(point, terms,
+                   [&](std::int32_t, const T* row) { std::copy(row, row + terms.size, kept); });
+    }
+
+    // The same for one point and one other, z, whose features are spread out.
+    template <class T>
+    T pair(Row<T> x, T x_norm, const T* z, T z_norm) const {
+        double sum = 0;
+        for (std::int32_t e = 0; e < x.count; ++e) {
+            const double a = x.values[e], b = z[x.feature(e)];
+            sum += kind == KernelKind::laplacian ? std::fabs(a - b) - std::fabs(b) : a * b;
         }
+        if (kind == KernelKind::gaussian) sum = static_cast<double>(x_norm) + z_norm - 2 * sum;
+        if (kind == KernelKind::laplacian) sum += z_norm;
+        return static_cast<T>(translation_invariant() ? std::max(0.0, sum) : of_dot(sum));
+    }
+
+    // Kernel values of what the functions above keep.
+    template <class T>
+    void of_pairs(const T* kept, std::int32_t count, T* out) const {
+        if (translation_invariant())
+            leaf<T>().decay(kept, narrow<T>(gamma), count, out);
+        else
+            std::copy(kept, kept + count, out);
     }
 
     // out[j] = k(z_a, z_j) for all terms, in double whatever T is: for where kernel matrices are
@@ -116,6 +141,28 @@ struct Kernel {
                 return std::tanh(gamma * dot + coef0);
             default:
                 return dot;
+        }
+    }
+
+    template <class T>
+    const Radial<T>& radial() const {
+        return kind == KernelKind::gaussian ? leaf<T>().gaussian : leaf<T>().laplacian;
+    }
+
+    // Calls use(i, kernel row of x_i) for all points; for kernels that are not radial.
+    template <class T, class Use>
+    void plain_rows(Points<T> x, const Terms<T>& terms, Use use) const {
+        const std::int32_t width = terms.view().padded_size();
+        std::vector<T> rows(static_cast<std::size_t>(x.count) * width);
+        if (kind != KernelKind::callable) leaf<T>().dot(x, terms.view(), rows.data(), width);
+        for (std::int32_t i = 0; i < x.count; ++i) {
+            T* row = rows.data() + static_cast<std::int64_t>(i) * width;
+            if (kind == KernelKind::callable)
+                call(x.rows[i], terms, row);
+            else
+                for (std::int32_t j = 0; j < terms.size; ++j)
+                    row[j] = static_cast<T>(of_dot(row[j]));
+            use(i, row);
         }
     }
 

@@ -9,171 +9,194 @@
 // passes -fno-trapping-math -fno-math-errno). It may not reorder sums or ignore NaN and infinity.
 #include "leaf.hpp"
 
-#include <cstring>
-
-#include "pack.hpp"
+#include "exp.hpp"
+#include "search.hpp"
 
 namespace budgetsvm {
 namespace {
 
-// ---- sums over features: lanes along the terms, one panel of accumulators in registers ----
+template <class T>
+void decay(const T* distances, T gamma, std::int32_t count, T* out) {
+    constexpr int width = pack_size<T>;
+    const Pack<T> rate = spread(-gamma);
+    std::int32_t j = 0;
+    for (; j + width <= count; j += width)
+        store(out + j, exp_negative<T>(load(distances + j) * rate));
+    if (j == count) return;
+    T rest[width] = {};
+    for (int i = 0; i < count - j; ++i) rest[i] = distances[j + i];
+    store(rest, exp_negative<T>(load(rest) * rate));
+    for (int i = 0; i < count - j; ++i) out[j + i] = rest[i];
+}
+
+// ---- points against panels: lanes along the terms, one panel of sums in registers ----
+
+template <class T>
+constexpr int packs = lanes<T> / pack_size<T>;
 
 struct Product {
     template <class P>
-    static P apply(P sum, P x, P z) {
+    static P add(P sum, P x, P z) {
         return sum + x * z;
+    }
+    template <class P>
+    static P distance(P x_norm, P z_norm, P sum) {  // ||x||^2 + ||z||^2 - 2 <x, z>
+        return (x_norm + z_norm) - (sum + sum);
     }
 };
 
-struct L1Excess {
+struct L1Excess {  // |x - z| - |z|, summed over the entries of x
     template <class P>
-    static P apply(P sum, P x, P z) {
+    static P add(P sum, P x, P z) {
         return sum + (absolute(x - z) - absolute(z));
+    }
+    template <class P>
+    static P distance(P, P z_norm, P sum) {
+        return z_norm + sum;
     }
 };
 
 template <class Operation, bool sparse, class T>
-void accumulate(Row<T> x, const T* panels, std::int32_t features, std::int32_t n_panels, T* out) {
-    constexpr int packs = lanes<T> / pack_size<T>;
-    for (std::int32_t p = 0; p < n_panels; ++p) {
-        const T* panel = panels + static_cast<std::int64_t>(p) * features * lanes<T>;
-        Pack<T> sums[packs];
+inline void sum_entries(Row<T> x, const T* panel, Pack<T>* sums) {
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < packs<T>; ++i) sums[i] = Pack<T>{};
+    for (std::int32_t e = 0; e < x.count; ++e) {
+        const std::int64_t feature = sparse ? x.indices[e] : e;
+        const T* z = panel + feature * lanes<T>;
+        const Pack<T> value = spread(x.values[e]);
         BUDGETSVM_UNROLL
-        for (int i = 0; i < packs; ++i) sums[i] = Pack<T>{};
-        for (std::int32_t e = 0; e < x.count; ++e) {
-            const std::int64_t feature = sparse ? x.indices[e] : e;
-            const T* z = panel + feature * lanes<T>;
-            const Pack<T> value = spread(x.values[e]);
+        for (int i = 0; i < packs<T>; ++i)
+            sums[i] = Operation::add(sums[i], value, load(z + i * pack_size<T>));
+    }
+}
+
+template <class T>
+void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
+    for (std::int32_t p = 0; p < z.count(); ++p) {
+        for (std::int32_t q = 0; q < x.count; ++q) {
+            Pack<T> sums[packs<T>];
+            if (x.rows[q].indices)
+                sum_entries<Product, true>(x.rows[q], z.panel(p), sums);
+            else
+                sum_entries<Product, false>(x.rows[q], z.panel(p), sums);
+            T* to = out + q * stride + p * lanes<T>;
             BUDGETSVM_UNROLL
-            for (int i = 0; i < packs; ++i)
-                sums[i] = Operation::apply(sums[i], value, load(z + i * pack_size<T>));
+            for (int i = 0; i < packs<T>; ++i) store(to + i * pack_size<T>, sums[i]);
         }
-        BUDGETSVM_UNROLL
-        for (int i = 0; i < packs; ++i) store(out + p * lanes<T> + i * pack_size<T>, sums[i]);
+    }
+}
+
+enum class Want { distances, kernel, sums };  // sums: with the distances
+
+// One point against one panel. Writes the distances or kernel values to `out`, and returns the sums
+// over the packs of coef * kernel; these stay in precision T, like the kernel values, as they are
+// of eight numbers a lane.
+template <class Operation, bool sparse, Want want, class T>
+inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, T gamma,
+                            const T* coef, T* out) {
+    Pack<T> sums[packs<T>], products[2] = {};
+    sum_entries<Operation, sparse>(x, panel, sums);
+    const Pack<T> own = spread(x_norm), rate = spread(-gamma);
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < packs<T>; ++i) {
+        const int at = i * pack_size<T>;
+        const Pack<T> apart =
+            greater(Operation::distance(own, load(norms + at), sums[i]), Pack<T>{});
+        if (want != Want::kernel) store(out + at, apart);
+        if (want == Want::distances) continue;
+        const Pack<T> value = exp_negative<T>(apart * rate);
+        if (want == Want::kernel) store(out + at, value);
+        if (want == Want::sums) products[i % 2] = products[i % 2] + load(coef + at) * value;
+    }
+    return products[0] + products[1];
+}
+
+// Sums over panels, in double.
+template <class T>
+struct Sums {
+    Pack<double> of[sizeof(double) / sizeof(T)];
+
+    void add(Pack<T> products) {
+        T each[pack_size<T>];
+        store(each, products);
+        int start = 0;
+        for (Pack<double>& some : of) some = some + widen(each + start), start += pack_size<double>;
+    }
+};
+
+// The coefficients of panel p in precision T, 0 beyond the last.
+template <class T>
+inline void narrow_coef(const double* coef, std::int32_t p, std::int32_t size, T* out) {
+    const std::int32_t rest = size - p * lanes<T>, count = rest < lanes<T> ? rest : lanes<T>;
+    coef += p * lanes<T>;
+    for (std::int32_t l = 0; l < count; ++l) out[l] = static_cast<T>(coef[l]);
+    for (std::int32_t l = count; l < lanes<T>; ++l) out[l] = 0;
+}
+
+// Points [start, stop) against panel p; coef are those of the panel.
+template <class Operation, Want want, class T>
+inline void evaluate_panel(const Points<T>& x, std::int32_t start, std::int32_t stop,
+                           const Panels<T>& z, std::int32_t p, T gamma, const T* coef,
+                           const Out<T>& out, Sums<T>* sums) {
+    const T *panel = z.panel(p), *norms = z.norms + p * lanes<T>;
+    const std::int32_t rest = out.width - p * lanes<T>;
+    T whole[lanes<T>];  // for where the output has no room for all of the panel
+    for (std::int32_t q = start; q < stop; ++q) {
+        const Row<T> row = x.rows[q];
+        T* to = rest > 0 ? out.values + q * out.stride + p * lanes<T> : whole;
+        T* safe = rest < lanes<T> ? whole : to;
+        const Pack<T> products = row.indices
+                                     ? radial_panel<Operation, true, want>(row, x.norms[q], panel,
+                                                                           norms, gamma, coef, safe)
+                                     : radial_panel<Operation, false, want>(
+                                           row, x.norms[q], panel, norms, gamma, coef, safe);
+        if (want == Want::sums) sums[q - start].add(products);
+        if (to != safe) std::memcpy(to, whole, sizeof(T) * static_cast<unsigned>(rest));
+    }
+}
+
+template <class Operation, Want want, class T>
+void radial(Points<T> x, Panels<T> z, T gamma, Out<T> out, const double* coef, double* values) {
+    constexpr std::int32_t most = 32;  // points per round, each with registers of sums
+    for (std::int32_t start = 0; start < x.count; start += most) {
+        const std::int32_t stop = start + most < x.count ? start + most : x.count;
+        Sums<T> sums[most] = {};
+        for (std::int32_t p = 0; p < z.count(); ++p) {
+            T narrowed[lanes<T>];
+            if (want == Want::sums) narrow_coef(coef, p, z.size, narrowed);
+            evaluate_panel<Operation, want>(x, start, stop, z, p, gamma, narrowed, out, sums);
+        }
+        if (want != Want::sums) continue;
+        for (std::int32_t q = start; q < stop; ++q)
+            for (const Pack<double>& some : sums[q - start].of) values[q] += total(some);
     }
 }
 
 template <class Operation, class T>
-void accumulate_any(Row<T> x, const T* panels, std::int32_t features, std::int32_t n_panels,
-                    T* out) {
-    if (x.indices)
-        accumulate<Operation, true>(x, panels, features, n_panels, out);
-    else
-        accumulate<Operation, false>(x, panels, features, n_panels, out);
-}
+constexpr Radial<T> radial_table = {
+    [](Points<T> x, Panels<T> z, Out<T> out) {
+        radial<Operation, Want::distances, T>(x, z, T(1), out, nullptr, nullptr);
+    },
+    [](Points<T> x, Panels<T> z, T gamma, Out<T> out) {
+        radial<Operation, Want::kernel, T>(x, z, gamma, out, nullptr, nullptr);
+    },
+    radial<Operation, Want::sums, T>};
 
-// ---- elementwise ----
-
-template <class T>
-void distance(T* out, const T* norms, T x_norm, T slope, std::int32_t count) {
-    for (std::int32_t j = 0; j < count; ++j) {
-        const T d = x_norm + norms[j] + slope * out[j];
-        out[j] = d > T(0) ? d : T(0);
-    }
-}
-
-// Constants of exp: x = n ln 2 + r, exp(x) = 2^n exp(r). Adding 1.5 * 2^mantissa to x / ln 2 rounds
-// it to the integer n, which then stands in the low bits of the sum.
-template <class T>
-struct Exp;
-template <>
-struct Exp<float> {
-    using bits = std::int32_t;
-    static constexpr float shift = 12582912.0f;  // 1.5 * 2^23
-    static constexpr float lowest = -87.0f;      // below, 2^n is no normal number any more
-    static constexpr int mantissa = 23, degree = 7;
-    static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-};
-template <>
-struct Exp<double> {
-    using bits = std::int64_t;
-    static constexpr double shift = 6755399441055744.0;  // 1.5 * 2^52
-    static constexpr double lowest = -708.0;
-    static constexpr int mantissa = 52, degree = 13;
-    static constexpr double ln2_high = 6.93145751953125e-1, ln2_low = 1.42860682030941723212e-6;
-};
-
-constexpr double inverse_factorial(int k) { return k < 2 ? 1.0 : inverse_factorial(k - 1) / k; }
-
-// exp(r) by its Taylor polynomial: |r| <= ln(2)/2, so that the rest is below the rounding error.
-template <class T, int k>
-struct Taylor {
-    static T from(T r) { return T(inverse_factorial(k)) + r * Taylor<T, k + 1>::from(r); }
-};
-template <>
-struct Taylor<float, Exp<float>::degree> {
-    static float from(float) { return float(inverse_factorial(Exp<float>::degree)); }
-};
-template <>
-struct Taylor<double, Exp<double>::degree> {
-    static double from(double) { return inverse_factorial(Exp<double>::degree); }
-};
-
-// exp(x) for x <= 0; exactly 0 where the result would be denormal.
-template <class T>
-inline T exp_negative(T x) {
-    using E = Exp<T>;
-    const T clamped = x < E::lowest ? E::lowest : x;
-    const T shifted = clamped * T(1.4426950408889634) + E::shift;
-    const T n = shifted - E::shift;
-    const T r = (clamped - n * E::ln2_high) - n * E::ln2_low;
-    const T mantissa = Taylor<T, 0>::from(r);
-    typename E::bits exponent, result_bits;
-    T result;
-    std::memcpy(&exponent, &shifted, sizeof exponent);
-    std::memcpy(&result_bits, &mantissa, sizeof result_bits);
-    result_bits += exponent << E::mantissa;  // the constant's own bits are shifted out
-    std::memcpy(&result, &result_bits, sizeof result);
-    return x < E::lowest ? T(0) : result;
-}
-
-template <class T>
-void decay(const T* distances, T gamma, std::int32_t count, T* out) {
-    for (std::int32_t j = 0; j < count; ++j) out[j] = exp_negative(-gamma * distances[j]);
-}
-
-// s(L) / (1 + max(0, rho))^2 with s(L) = 1 - exp(-2L) (1 + 2L): see merge.hpp.
-template <class T>
-void merge_bounds(const T* distances, const T* kappa, const double* coef, double coef_a, T gamma,
-                  std::int32_t count, T* bound) {
-    const T a = T(coef_a);
-    for (std::int32_t j = 0; j < count; ++j) {
-        const T scaled = 2 * gamma * distances[j];
-        const T x = scaled < T(1000) ? scaled : T(1000);
-        const T closed = 1 - kappa[j] * kappa[j] * (1 + x);
-        // The closed form cancels for small x; six terms of the series are exact enough there.
-        const T series =
-            x * x *
-            (T(1.0 / 2) -
-             x * (T(1.0 / 3) - x * (T(1.0 / 8) - x * (T(1.0 / 30) - x * T(1.0 / 144)))));
-        const T s = x < T(0.25) ? series : closed;
-        const T rho = a / T(coef[j]);
-        const T one_plus = rho > T(0) ? 1 + rho : T(1);
-        bound[j] = s / (one_plus * one_plus);
-    }
-}
-
-// ---- reductions, in a fixed order whatever the instruction set's neighbour does ----
+// ---- sums, in a fixed order whatever the instruction set's neighbour does ----
 
 template <class T>
 double sum(const double* coef, const T* values, std::int32_t count) {
-    constexpr int width = pack_size<double>, packs = 4, step = width * packs;
-    Pack<double> sums[packs];
-    BUDGETSVM_UNROLL
-    for (int i = 0; i < packs; ++i) sums[i] = Pack<double>{};
+    constexpr int width = pack_size<double>, unrolled = 4, step = width * unrolled;
+    Pack<double> sums[unrolled] = {};
     std::int32_t j = 0;
     for (; j + step <= count; j += step) {
-        double wide[step];
-        for (int i = 0; i < step; ++i) wide[i] = values[j + i];
         BUDGETSVM_UNROLL
-        for (int i = 0; i < packs; ++i)
-            sums[i] = sums[i] + load(coef + j + i * width) * load(wide + i * width);
+        for (int i = 0; i < unrolled; ++i)
+            sums[i] = sums[i] + load(coef + j + i * width) * widen(values + j + i * width);
     }
-    const Pack<double> all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    double total = 0;
-    for (int i = 0; i < width; ++i) total += all[i];
-    for (; j < count; ++j) total += coef[j] * values[j];
-    return total;
+    double all = total((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    for (; j < count; ++j) all += coef[j] * values[j];
+    return all;
 }
 
 template <class T>
@@ -181,21 +204,34 @@ void add(double scale, const T* values, double* sums, std::int32_t count) {
     for (std::int32_t j = 0; j < count; ++j) sums[j] += scale * values[j];
 }
 
-template <class T>
-T inner(const T* a, const T* b, std::int32_t count) {
-    constexpr int width = pack_size<T>, packs = 4, step = width * packs;
-    Pack<T> sums[packs];
-    BUDGETSVM_UNROLL
-    for (int i = 0; i < packs; ++i) sums[i] = Pack<T>{};
+struct Multiply {
+    template <class V>
+    static V of(V a, V b) {
+        return a * b;
+    }
+};
+struct SquaredDifference {
+    template <class V>
+    static V of(V a, V b) {
+        return (a - b) * (a - b);
+    }
+};
+
+template <class Operation, class T>
+T sum_over(const T* a, const T* b, std::int32_t count) {
+    constexpr int width = pack_size<T>, unrolled = 4, step = width * unrolled;
+    Pack<T> sums[unrolled] = {};
     std::int32_t k = 0;
-    for (; k + step <= count; k += step) BUDGETSVM_UNROLL
-    for (int i = 0; i < packs; ++i)
-        sums[i] = sums[i] + load(a + k + i * width) * load(b + k + i * width);
-    const Pack<T> all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    T total = 0;
-    for (int i = 0; i < width; ++i) total += all[i];
-    for (; k < count; ++k) total += a[k] * b[k];
-    return total;
+    for (; k + step <= count; k += step) {
+        BUDGETSVM_UNROLL
+        for (int i = 0; i < unrolled; ++i)
+            sums[i] = sums[i] + Operation::of(load(a + k + i * width), load(b + k + i * width));
+    }
+    for (; k + width <= count; k += width)
+        sums[0] = sums[0] + Operation::of(load(a + k), load(b + k));
+    T all = total((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    for (; k < count; ++k) all += Operation::of(a[k], b[k]);
+    return all;
 }
 
 template <class T>
@@ -203,52 +239,19 @@ void axpy(T scale, const T* x, T* y, std::int32_t count) {
     for (std::int32_t k = 0; k < count; ++k) y[k] += scale * x[k];
 }
 
-// The index of the smallest value or, if `magnitude`, of the smallest absolute value.
-template <bool magnitude, class T>
-std::int32_t index_of_least(const T* values, std::int32_t count) {
-    constexpr int width = pack_size<T>, packs = 4, step = width * packs;
-    const auto size = [](T value) { return magnitude && value < 0 ? -value : value; };
-    Pack<T> least[packs];
-    BUDGETSVM_UNROLL
-    for (int i = 0; i < packs; ++i) least[i] = spread(size(values[0]));
-    std::int32_t j = 0;
-    for (; j + step <= count; j += step) {
-        BUDGETSVM_UNROLL
-        for (int i = 0; i < packs; ++i) {
-            const Pack<T> some = load(values + j + i * width);
-            least[i] = lesser(least[i], magnitude ? absolute(some) : some);
-        }
-    }
-    const Pack<T> all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
-    T minimum = all[0];
-    for (int i = 1; i < width; ++i) minimum = all[i] < minimum ? all[i] : minimum;
-    for (; j < count; ++j) minimum = size(values[j]) < minimum ? size(values[j]) : minimum;
-    for (j = 0; j < count - 1; ++j)
-        if (size(values[j]) == minimum) break;
-    return j;
-}
-
-std::int32_t smallest(const double* coef, std::int32_t count) {
-    return index_of_least<true>(coef, count);
-}
-
 template <class T>
-std::int32_t lowest(const T* values, std::int32_t count) {
-    return index_of_least<false>(values, count);
-}
-
-template <class T>
-constexpr Leaf<T> table = {accumulate_any<Product, T>,
-                           accumulate_any<L1Excess, T>,
-                           distance<T>,
+constexpr Leaf<T> table = {dot<T>,
+                           radial_table<Product, T>,
+                           radial_table<L1Excess, T>,
                            decay<T>,
                            sum<T>,
                            add<T>,
-                           inner<T>,
+                           sum_over<Multiply, T>,
                            axpy<T>,
+                           sum_over<SquaredDifference, T>,
                            smallest,
                            lowest<T>,
-                           merge_bounds<T>};
+                           candidates<T>};
 
 }  // namespace
 

@@ -4,7 +4,8 @@
 //
 // Terms are stored in panels: a panel holds `lanes<T>` terms feature by feature, so that one
 // feature of all its terms is 256 contiguous bytes. SIMD lanes then run along the terms, and a
-// sparse row reads the features it has and no others.
+// sparse row reads the features it has and no others. Some points are evaluated against a panel
+// before the next panel has its turn: it stays in the first-level cache meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,74 @@ namespace budgetsvm {
 template <class T>
 constexpr std::int32_t lanes = 256 / sizeof(T);
 
+// Functions that the levels of the leaf share with other files: never called, always inlined, so
+// that no version for one CPU is linked into code for another.
+#if defined(__GNUC__)
+#define BUDGETSVM_INLINE __attribute__((always_inline)) inline
+#else
+#define BUDGETSVM_INLINE __forceinline
+#endif
+
+constexpr BUDGETSVM_INLINE std::int32_t padded(std::int32_t n, std::int32_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+// Points to evaluate, with what the kernel needs of each alone (Kernel::norm).
+template <class T>
+struct Points {
+    const Row<T>* rows;
+    const T* norms;
+    std::int32_t count;
+};
+
+template <class T>
+struct Panels {
+    const T* values;  // (panels, features, lanes)
+    const T* norms;   // of whole panels
+    std::int32_t features;
+    std::int32_t size;  // terms; the last panel may be filled in part
+
+    BUDGETSVM_INLINE std::int32_t padded_size() const { return padded(size, lanes<T>); }
+    BUDGETSVM_INLINE std::int32_t count() const { return padded_size() / lanes<T>; }
+    BUDGETSVM_INLINE const T* panel(std::int32_t p) const {
+        return values + static_cast<std::int64_t>(p) * features * lanes<T>;
+    }
+};
+
+// Where a value for every pair of a point and a term goes: row i begins at values + i * stride and
+// has room for `width` of them; 0: for none, they are not wanted.
+template <class T>
+struct Out {
+    T* values;
+    std::int64_t stride;
+    std::int32_t width;
+};
+
+// Kernels exp(-gamma * distance).
+template <class T>
+struct Radial {
+    void (*distances)(Points<T> x, Panels<T> z, Out<T> distances);
+    void (*kernel)(Points<T> x, Panels<T> z, T gamma, Out<T> kernel);
+    // values[i] += sum_j coef[j] k(x_i, z_j), added up in double; the distances by the way.
+    void (*sums)(Points<T> x, Panels<T> z, T gamma, Out<T> distances, const double* coef,
+                 double* values);
+};
+
+// What a merge partner must beat: see partner.hpp.
+template <class T>
+struct Bound {
+    T farthest;  // squared distance beyond which none can
+    T scale;     // 2 gamma
+    T size;      // |beta_a|
+    T cost;      // a little more than the cost to beat
+};
+
 template <class T>
 struct Leaf {
-    // out[j] = <x, z_j> over whole panels.
-    void (*dot)(Row<T> x, const T* panels, std::int32_t features, std::int32_t n_panels, T* out);
-    // out[j] = sum over the entries of x of |x_k - z_jk| - |z_jk|: the L1 distance less ||z_j||_1.
-    void (*l1)(Row<T> x, const T* panels, std::int32_t features, std::int32_t n_panels, T* out);
-    // out[j] = max(0, x_norm + norms[j] + slope * out[j]), in place: a distance from its parts.
-    void (*distance)(T* out, const T* norms, T x_norm, T slope, std::int32_t count);
+    // out[i * stride + j] = <x_i, z_j> over whole panels.
+    void (*dot)(Points<T> x, Panels<T> z, T* out, std::int64_t stride);
+    Radial<T> gaussian;   // of ||x - z||^2
+    Radial<T> laplacian;  // of ||x - z||_1
     // out[j] = exp(-gamma * distances[j]); out may be the same array.
     void (*decay)(const T* distances, T gamma, std::int32_t count, T* out);
     // sum of coef[j] * values[j], in double.
@@ -33,13 +94,15 @@ struct Leaf {
     // sum of a[k] * b[k], and y += scale * x: over the features of a linear machine (ascent.hpp).
     T (*inner)(const T* a, const T* b, std::int32_t count);
     void (*axpy)(T scale, const T* x, T* y, std::int32_t count);
+    // ||a - b||^2 from the differences: no cancellation.
+    T (*squared_distance)(const T* a, const T* b, std::int32_t count);
     // The index of the smallest |coef[j]|, the first of equals.
     std::int32_t (*smallest)(const double* coef, std::int32_t count);
     // The index of the smallest values[j], the first of equals.
     std::int32_t (*lowest)(const T* values, std::int32_t count);
-    // Lower bounds on the degradation of merging with partner j: see merge.hpp.
-    void (*merge_bounds)(const T* distances, const T* kappa, const double* coef, double coef_a,
-                         T gamma, std::int32_t count, T* bound);
+    // Lists, in order, the terms that may be cheaper to merge with than the bound says.
+    std::int32_t (*candidates)(const T* distances, const double* coef, std::int32_t count,
+                               Bound<T> bound, std::int32_t* found);
 };
 
 // The leaf in use, and its name: "baseline", "v3" or "v4" (x86-64 levels).

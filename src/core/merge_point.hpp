@@ -35,11 +35,11 @@ inline double merge_value(double rho, double L, double h) {
 // k_b = k(z_b, z): the same as above, but accurate for terms close to each other, too.
 inline MergePoint merge_point_at(double rho, double L, double h) {
     L = std::min(L, 2 * merge_horizon);  // infinity times zero is no distance
-    const double a = -std::expm1(-2 * L * (1 - h) * (1 - h));
-    const double b = -std::expm1(-2 * L * h * h);
+    const double a = std::expm1(-L * (1 - h) * (1 - h)),
+                 b = std::expm1(-L * h * h);  // k_a - 1, ...
     const double cross = -std::exp(-L) * std::expm1(2 * L * h * (1 - h));
-    const double degradation = rho * rho * a + b + 2 * rho * cross;
-    return {h, merge_value(rho, L, h), std::max(0.0, degradation)};
+    const double degradation = -rho * rho * a * (2 + a) - b * (2 + b) + 2 * rho * cross;
+    return {h, rho * (1 + a) + (1 + b), std::max(0.0, degradation)};
 }
 
 // For rho < 0 the optimum lies in [-merge_reach(rho, L), 0].
@@ -69,7 +69,7 @@ inline MergePoint newton_merge_point(double rho, double L) {
         if (!(slope > 0)) break;  // rho = 1, L = 2: the three roots coincide
         const double step = -phi / slope;
         u += step;
-        if (std::fabs(step) <= 1e-13 * u) break;
+        if (std::fabs(step) <= 3e-7 * u) break;  // convergence is quadratic: the next is nothing
     }
     return merge_point_at(rho, L, s * u);
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pack<T>: one SIMD register of T's. Needed where sums must stay in registers over a long loop,
-// which compilers do not achieve from plain arrays; elementwise loops are left to the
+// Pack<T>: one SIMD register of T's. Needed where values must stay in registers over a long loop,
+// which compilers do not achieve from plain arrays; simple elementwise loops are left to the
 // auto-vectoriser. Included by leaf.cpp only, and internal to it: see the note on linking there.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__) || defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 namespace budgetsvm {
 namespace {
@@ -20,14 +25,26 @@ constexpr int pack_bytes = 16;
 template <class T>
 constexpr int pack_size = pack_bytes / sizeof(T);
 
-#if defined(__GNUC__)  // GCC and Clang have vector types with operators
+template <class T>
+struct BitsOf;
+template <>
+struct BitsOf<float> {
+    using type = std::int32_t;
+};
+template <>
+struct BitsOf<double> {
+    using type = std::int64_t;
+};
+
+#if defined(__GNUC__) && !defined(BUDGETSVM_PLAIN_PACKS)  // vector types with operators
 
 #define BUDGETSVM_UNROLL _Pragma("GCC unroll 16")
 
-template <class T>
+template <class T, int bytes = pack_bytes>
 struct PackOf {
-    typedef T type __attribute__((vector_size(pack_bytes)));
-    typedef T unaligned __attribute__((vector_size(pack_bytes), aligned(sizeof(T)), may_alias));
+    typedef T type __attribute__((vector_size(bytes)));
+    typedef T unaligned __attribute__((vector_size(bytes), aligned(sizeof(T)), may_alias));
+    typedef typename BitsOf<T>::type bits __attribute__((vector_size(bytes)));
 };
 template <class T>
 using Pack = typename PackOf<T>::type;
@@ -48,8 +65,29 @@ template <class P>
 inline P lesser(P a, P b) {
     return a < b ? a : b;
 }
+template <class P>
+inline P greater(P a, P b) {
+    return a > b ? a : b;
+}
+// value where a >= b, else 0
+template <class P>
+inline P keep_unless_less(P a, P b, P value) {
+    return a < b ? P{} : value;
+}
+// As many values as a pack of doubles holds, converted.
+inline Pack<double> widen(const double* p) { return load(p); }
+inline Pack<double> widen(const float* p) {
+    using Half = typename PackOf<float, pack_bytes / 2>::unaligned;
+    return __builtin_convertvector(*reinterpret_cast<const Half*>(p), Pack<double>);
+}
+// value * 2^n, n being what stands in the low bits of `shifted`
+template <class T, int mantissa>
+inline Pack<T> times_power(Pack<T> value, Pack<T> shifted) {
+    using Bits = typename PackOf<T>::bits;
+    return (Pack<T>)((Bits)value + ((Bits)shifted << mantissa));
+}
 
-#else  // the same operators on a small array
+#else  // the same on a small array
 
 #define BUDGETSVM_UNROLL
 
@@ -68,6 +106,7 @@ BUDGETSVM_PACK(operator+, a.v[i] + b.v[i])
 BUDGETSVM_PACK(operator-, a.v[i] - b.v[i])
 BUDGETSVM_PACK(operator*, a.v[i] * b.v[i])
 BUDGETSVM_PACK(lesser, a.v[i] < b.v[i] ? a.v[i] : b.v[i])
+BUDGETSVM_PACK(greater, a.v[i] > b.v[i] ? a.v[i] : b.v[i])
 #undef BUDGETSVM_PACK
 
 template <class T>
@@ -86,14 +125,71 @@ template <class T>
 inline void store(T* p, Pack<T> v) {
     for (int i = 0; i < pack_size<T>; ++i) p[i] = v.v[i];
 }
+template <class T>
+inline Pack<T> keep_unless_less(Pack<T> a, Pack<T> b, Pack<T> value) {
+    for (int i = 0; i < pack_size<T>; ++i) value.v[i] = a.v[i] < b.v[i] ? T(0) : value.v[i];
+    return value;
+}
+template <class T>
+inline Pack<double> widen(const T* p) {
+    Pack<double> r;
+    for (int i = 0; i < pack_size<double>; ++i) r.v[i] = p[i];
+    return r;
+}
+template <class T, int mantissa>
+inline Pack<T> times_power(Pack<T> value, Pack<T> shifted) {
+    typename BitsOf<T>::type a[pack_size<T>], b[pack_size<T>];
+    std::memcpy(a, value.v, sizeof a);
+    std::memcpy(b, shifted.v, sizeof b);
+    using Unsigned = decltype(sizeof 0);
+    for (int i = 0; i < pack_size<T>; ++i)
+        a[i] = static_cast<typename BitsOf<T>::type>(static_cast<Unsigned>(a[i]) +
+                                                     (static_cast<Unsigned>(b[i]) << mantissa));
+    std::memcpy(value.v, a, sizeof a);
+    return value;
+}
 
 #endif
 
 template <class P>
 inline P absolute(P a) {
-    const P minus = P{} - a;
-    return P{} - lesser(a, minus);
+    return greater(a, P{} - a);
 }
+
+template <class P>
+inline auto total(P a) {
+    auto sum = a[0];
+    for (int i = 1; i < static_cast<int>(sizeof a / sizeof sum); ++i) sum += a[i];
+    return sum;
+}
+
+// Bit i says whether a[i] < b[i].
+#if defined(__AVX512F__) && !defined(BUDGETSVM_PLAIN_PACKS)
+inline unsigned less_bits(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+inline unsigned less_bits(__m512d a, __m512d b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
+#elif defined(__AVX__) && !defined(BUDGETSVM_PLAIN_PACKS)
+inline unsigned less_bits(__m256 a, __m256 b) {
+    return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LT_OQ)));
+}
+inline unsigned less_bits(__m256d a, __m256d b) {
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_LT_OQ)));
+}
+#elif defined(__SSE2__) && !defined(BUDGETSVM_PLAIN_PACKS)
+inline unsigned less_bits(__m128 a, __m128 b) {
+    return static_cast<unsigned>(_mm_movemask_ps(_mm_cmplt_ps(a, b)));
+}
+inline unsigned less_bits(__m128d a, __m128d b) {
+    return static_cast<unsigned>(_mm_movemask_pd(_mm_cmplt_pd(a, b)));
+}
+#else
+template <class P>
+inline unsigned less_bits(P a, P b) {
+    unsigned bits = 0;
+    for (int i = 0; i < static_cast<int>(sizeof a / sizeof a[0]); ++i)
+        bits |= static_cast<unsigned>(a[i] < b[i]) << i;
+    return bits;
+}
+#endif
 
 }  // namespace
 }  // namespace budgetsvm

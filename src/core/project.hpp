@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "kernel.hpp"
+#include "batch.hpp"
 
 namespace budgetsvm {
 
@@ -22,7 +22,9 @@ class Project {
         : kernel_(kernel), kernel_row_(terms.capacity) {}
 
     // Returns the degradation beta_a^2 ||phi(z_a) - sum_j x_j phi(z_j)||^2.
-    double reduce(Terms<T>& terms) {
+    double reduce(Terms<T>& terms, Batch<T>& batch) {
+        batch.place_pending(terms);
+        batch.revalue_all();
         while (static_cast<std::int32_t>(order_.size()) < terms.size)
             append(terms, static_cast<std::int32_t>(order_.size()));
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
@@ -39,7 +41,7 @@ class Project {
         }
         const std::int32_t last = terms.size - 1;
         if (a != last) order_[position_of(last)] = a;  // removal moves the last term to a
-        terms.remove(a);
+        batch.remove(terms, a);
         return beta * beta * std::max(0.0, residual);
     }
 

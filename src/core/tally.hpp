@@ -15,13 +15,19 @@ struct Tally {
     std::int64_t merges = 0;      // runs of budget maintenance
     double degradation = 0;       // sum of the ||dw||^2 that maintenance caused
     double loss = 0;              // sum of max(0, 1 - y f(x)), before the step
+
+    // A visit that found this margin y f(x).
+    void count(double margin) {
+        violations += margin < 1;
+        mistakes += margin <= 0;
+        loss += margin < 1 ? 1 - margin : 0.0;
+    }
 };
 
 // A block of visits: row r of `rows` is training point order[r]; y, box and alpha belong to all
 // training points, diagonal (k(x, x)) to the rows of the block.
-template <class T>
 struct Visits {
-    Rows<T> rows;
+    Rows rows;
     const std::int64_t* order;
     const double* diagonal;
     const double* y;    // labels -1, +1

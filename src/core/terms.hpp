@@ -3,13 +3,19 @@
 // caller owns. `size` is the current number of terms, `capacity` how many the arrays can hold.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <limits>
 
 #include "leaf.hpp"
 
 namespace budgetsvm {
+
+// A finite value of type T.
+template <class T>
+T narrow(double value) {
+    return static_cast<T>(std::min<double>(value, std::numeric_limits<T>::max()));
+}
 
 template <class T>
 struct Terms {
@@ -20,7 +26,7 @@ struct Terms {
     std::int32_t capacity;
     std::int32_t features;
 
-    std::int32_t n_panels() const { return (size + lanes<T> - 1) / lanes<T>; }
+    Panels<T> view() const { return {panels, norms, features, size}; }
 
     // Feature k of term j is z(j)[k * lanes].
     T* z(std::int32_t j) const {
@@ -33,18 +39,23 @@ struct Terms {
         for (std::int32_t k = 0; k < features; ++k) out[k] = column[k * lanes<T>];
     }
 
-    void add(Row<T> x, double norm, double beta) {
-        set(size, x, norm, beta);
-        ++size;
+    // One more term; its point is to follow by place(), if it stays.
+    void append(T norm, double beta) {
+        norms[size] = norm;
+        coef[size++] = beta;
     }
 
-    void set(std::int32_t j, Row<T> x, double norm, double beta) {
+    void set(std::int32_t j, Row<T> x, T norm, double beta) {
+        place(j, x);
+        norms[j] = norm;
+        coef[j] = beta;
+    }
+
+    void place(std::int32_t j, Row<T> x) {
         T* column = z(j);
-        if (x.indices)
+        if (x.count < features)
             for (std::int32_t k = 0; k < features; ++k) column[k * lanes<T>] = T(0);
         for (std::int32_t e = 0; e < x.count; ++e) column[x.feature(e) * lanes<T>] = x.values[e];
-        norms[j] = static_cast<T>(norm);
-        coef[j] = beta;
     }
 
     // The last term takes the place of term j.
@@ -56,36 +67,6 @@ struct Terms {
         for (std::int32_t k = 0; k < features; ++k) to[k * lanes<T>] = from[k * lanes<T>];
         norms[j] = norms[size];
         coef[j] = coef[size];
-    }
-
-    // ||z_i - z_j||^2 from the differences, in double: no cancellation.
-    double squared_distance(std::int32_t i, std::int32_t j) const {
-        const T *a = z(i), *b = z(j);
-        double sum = 0;
-        for (std::int32_t k = 0; k < features; ++k) {
-            const double difference = static_cast<double>(a[k * lanes<T>]) - b[k * lanes<T>];
-            sum += difference * difference;
-        }
-        return sum;
-    }
-};
-
-// Buffers that one call of a solver works in: no allocation inside its loop.
-template <class T>
-struct Scratch {
-    std::vector<T> kernel_row, distances;  // Kernel::row; distances for radial kernels only
-    std::vector<T> bounds, point;
-    std::int32_t row_of = -1;  // the term that kernel_row and distances belong to, -1: none
-
-    explicit Scratch(const Terms<T>& terms)
-        : kernel_row(padded(terms.capacity)),
-          distances(padded(terms.capacity)),
-          bounds(padded(terms.capacity)),
-          point(terms.features) {}
-
-  private:
-    static std::size_t padded(std::int32_t n) {
-        return static_cast<std::size_t>((n + lanes<T> - 1) / lanes<T>) * lanes<T>;
     }
 };
 

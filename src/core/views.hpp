@@ -16,19 +16,30 @@ struct Row {
     std::int32_t feature(std::int32_t entry) const { return indices ? indices[entry] : entry; }
 };
 
-// A block of rows: dense (row-major) if `indices` is null, else compressed sparse rows.
-template <class T>
+// A selection of rows of a matrix that the user owns: dense (row-major) or compressed sparse rows,
+// in single or double precision. points.hpp copies them, a few at a time, in the precision of the
+// computation.
 struct Rows {
-    const T* values;
-    const std::int32_t* indices;
+    const float* singles;  // one of these two is null
+    const double* doubles;
+    const std::int32_t* indices;  // null: dense
     const std::int64_t* starts;
+    const std::int64_t* chosen;  // row r is row chosen[r] of the matrix; null: row r
+    const double* centre;        // to be subtracted from dense rows; null: nothing
     std::int64_t count;
     std::int32_t features;
 
-    Row<T> operator[](std::int64_t i) const {
-        if (!indices) return {values + i * features, nullptr, features};
-        const std::int64_t start = starts[i];
-        return {values + start, indices + start, static_cast<std::int32_t>(starts[i + 1] - start)};
+    std::int64_t position(std::int64_t r) const { return chosen ? chosen[r] : r; }
+
+    // Where row r begins among the values, and how many it has.
+    std::int64_t start(std::int64_t r) const {
+        const std::int64_t i = position(r);
+        return indices ? starts[i] : i * features;
+    }
+    std::int32_t length(std::int64_t r) const {
+        if (!indices) return features;
+        const std::int64_t i = position(r);
+        return static_cast<std::int32_t>(starts[i + 1] - starts[i]);
     }
 };
 
