@@ -38,8 +38,8 @@ class Batch {
         if (most > 1 && own_panels_fit(room))
             own_.resize(static_cast<std::size_t>(room) * features_);
         own_norms_.resize(static_cast<std::size_t>(room));
-        own_pairs_.resize(static_cast<std::size_t>(room));
-        values_of_column_.resize(static_cast<std::size_t>(room));
+        own_pairs_.resize(static_cast<std::size_t>(room + whole));
+        values_of_column_.resize(static_cast<std::size_t>(room + whole));
     }
 
     // ---- evaluation; different tiles may be evaluated by different threads ----
@@ -85,7 +85,7 @@ class Batch {
         if (!rest()) return;
         own_column();
         const T* pairs = own_pairs_.data();
-        std::copy(pairs + current_ + 1, pairs + count_, hold_empty(slot).begin());
+        std::copy(pairs + current_ + 1, pairs + count_, hold_empty(slot));
     }
 
     // Whether that is so of term j; and the copy, if it must be.
@@ -98,20 +98,20 @@ class Batch {
     // Hold the column of term j.
     void hold(const Terms<T>& terms, std::int32_t j) {
         if (!rest() || find(j)) return;
-        std::vector<T>& column = hold_empty(j);
+        T* column = hold_empty(j);
         const T* pair = pairs_.data() + (current_ + 1) * stride_ + j;
-        for (T& value : column) value = *pair, pair += stride_;
+        for (std::int32_t q = 0; q < rest(); ++q, pair += stride_) column[q] = *pair;
         add_part(column, -terms.coef[j]);
     }
 
     // Term a becomes share * a + (1 - share) * b, both being held.
     void mix(std::int32_t a, std::int32_t b, double share, double squared_distance) {
         if (!rest()) return;
-        std::vector<T>& mixed = find(a)->pairs;
-        const std::vector<T>& other = find(b)->pairs;
+        T* mixed = find(a)->pairs.data();
+        const T* other = find(b)->pairs.data();
         const T h = static_cast<T>(share), g = static_cast<T>(1 - share);
         const T less = static_cast<T>(share * (1 - share) * squared_distance);
-        for (std::size_t q = 0; q < mixed.size(); ++q)
+        for (std::int32_t q = 0; q < rest(); ++q)
             mixed[q] = std::max(T(0), h * mixed[q] + g * other[q] - less);
     }
 
@@ -146,10 +146,10 @@ class Batch {
     void settle(Terms<T>& terms) {
         place_pending(terms);
         for (std::int32_t i = 0; i < n_held_; ++i) {
-            const Held& held = held_[i];
-            T* pair = pairs_.data() + (current_ + 1) * stride_ + held.slot;
-            for (const T value : held.pairs) *pair = value, pair += stride_;
-            if (!revalue_) add_part(held.pairs, terms.coef[held.slot]);
+            const T* column = held_[i].pairs.data();
+            T* pair = pairs_.data() + (current_ + 1) * stride_ + held_[i].slot;
+            for (std::int32_t q = 0; q < rest(); ++q, pair += stride_) *pair = column[q];
+            add_part(column, terms.coef[held_[i].slot]);
         }
         n_held_ = 0;
         if (!revalue_) return;
@@ -165,8 +165,7 @@ class Batch {
     void add_current(double beta) {
         if (!rest()) return;
         own_column();
-        kernel_.of_pairs(own_pairs_.data() + current_ + 1, rest(), values_of_column_.data());
-        leaf<T>().add(beta, values_of_column_.data(), values_.data() + current_ + 1, rest());
+        add_part(own_pairs_.data() + current_ + 1, beta);
     }
 
   private:
@@ -176,6 +175,7 @@ class Batch {
     };
 
     static constexpr std::int64_t most_own_bytes = 1 << 20;
+    static constexpr std::int32_t whole = 32;  // a multiple of two packs at every level
 
     bool own_panels_fit(std::int32_t room) const {
         return static_cast<std::int64_t>(room) * features_ * sizeof(T) <= most_own_bytes;
@@ -200,12 +200,12 @@ class Batch {
     }
 
     // A column to be filled. Columns are used again: no allocation in the walk.
-    std::vector<T>& hold_empty(std::int32_t slot) {
-        if (n_held_ == static_cast<std::int32_t>(held_.size())) held_.emplace_back();
+    T* hold_empty(std::int32_t slot) {
+        if (n_held_ == static_cast<std::int32_t>(held_.size()))
+            held_.push_back({slot, std::vector<T>(own_pairs_.size())});
         Held& held = held_[n_held_++];
         held.slot = slot;
-        held.pairs.resize(static_cast<std::size_t>(rest()));
-        return held.pairs;
+        return held.pairs.data();
     }
 
     Held* find(std::int32_t slot) {
@@ -218,10 +218,11 @@ class Batch {
         if (Held* held = find(slot)) std::swap(*held, held_[--n_held_]);
     }
 
-    // f += beta k(z, .) for the points to come, z having these pairs with them.
-    void add_part(const std::vector<T>& pairs, double beta) {
-        if (revalue_) return;
-        kernel_.of_pairs(pairs.data(), rest(), values_of_column_.data());
+    // f += beta k(z, .) for the points to come, z having these pairs with them. Whole packs are
+    // faster, and all columns have room for them.
+    void add_part(const T* pairs, double beta) {
+        if (revalue_ || !rest()) return;
+        kernel_.of_pairs(pairs, padded(rest(), whole), values_of_column_.data());
         leaf<T>().add(beta, values_of_column_.data(), values_.data() + current_ + 1, rest());
     }
 

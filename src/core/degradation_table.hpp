@@ -48,7 +48,7 @@ class DegradationTable {
     // The degradation in units of beta_a^2. Merging at h = 0 bounds it by 1 - kappa^2, which is
     // also what counts where r vanishes: exactly opposite terms on one point cancel.
     double cost(double rho, double L) const {
-        const double fall = std::expm1(-L), kappa = 1 + fall, most = -fall * (2 + fall);
+        const double fall = exp_less_one(-L), kappa = 1 + fall, most = -fall * (2 + fall);
         return std::min(most, tangent_residual(L, kappa) / ratio(rho, kappa));
     }
 

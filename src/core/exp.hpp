@@ -46,19 +46,27 @@ struct Exp<double> {
                                         2.51100492048186598e-8};
 };
 
-// exp(x) for x <= 0; exactly 0 where the result would be denormal.
-template <class T>
-inline Pack<T> exp_negative(Pack<T> x) {
+// x[i] := exp(x[i]) for x <= 0; exactly 0 where the result would be denormal. Several packs step by
+// step: one alone would wait for each of its own results, and the CPU cannot look far enough ahead
+// to begin with the next.
+template <class T, int n>
+inline void exp_negative(Pack<T>* x) {
     using E = Exp<T>;
     const Pack<T> lowest = spread(E::lowest), shift = spread(E::shift);
-    const Pack<T> clamped = greater(x, lowest);
-    const Pack<T> shifted = clamped * spread(T(1.4426950408889634)) + shift;
-    const Pack<T> n = shifted - shift;
-    const Pack<T> r = (clamped - n * spread(E::ln2_high)) - n * spread(E::ln2_low);
-    Pack<T> value = spread(E::series[E::degree]);
+    Pack<T> r[n], shifted[n], value[n];
+#define BUDGETSVM_EACH BUDGETSVM_UNROLL for (int i = 0; i < n; ++i)
+    BUDGETSVM_EACH r[i] = greater(x[i], lowest);
+    BUDGETSVM_EACH shifted[i] = r[i] * spread(T(1.4426950408889634)) + shift;
+    BUDGETSVM_EACH value[i] = shifted[i] - shift;
+    BUDGETSVM_EACH r[i] = r[i] - value[i] * spread(E::ln2_high);
+    BUDGETSVM_EACH r[i] = r[i] - value[i] * spread(E::ln2_low);
+    BUDGETSVM_EACH value[i] = spread(E::series[E::degree]);
     BUDGETSVM_UNROLL
-    for (int k = E::degree - 1; k >= 0; --k) value = value * r + spread(E::series[k]);
-    return keep_unless_less(x, lowest, times_power<T, E::mantissa>(value, shifted));
+    for (int k = E::degree - 1; k >= 0; --k)
+        BUDGETSVM_EACH value[i] = value[i] * r[i] + spread(E::series[k]);
+    BUDGETSVM_EACH value[i] = times_power<T, E::mantissa>(value[i], shifted[i]);
+    BUDGETSVM_EACH x[i] = keep_unless_less(x[i], lowest, value[i]);
+#undef BUDGETSVM_EACH
 }
 
 }  // namespace

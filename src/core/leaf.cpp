@@ -20,13 +20,20 @@ void decay(const T* distances, T gamma, std::int32_t count, T* out) {
     constexpr int width = pack_size<T>;
     const Pack<T> rate = spread(-gamma);
     std::int32_t j = 0;
-    for (; j + width <= count; j += width)
-        store(out + j, exp_negative<T>(load(distances + j) * rate));
-    if (j == count) return;
-    T rest[width] = {};
-    for (int i = 0; i < count - j; ++i) rest[i] = distances[j + i];
-    store(rest, exp_negative<T>(load(rest) * rate));
-    for (int i = 0; i < count - j; ++i) out[j + i] = rest[i];
+    for (; j + 2 * width <= count; j += 2 * width) {
+        Pack<T> x[2] = {load(distances + j) * rate, load(distances + j + width) * rate};
+        exp_negative<T, 2>(x);
+        store(out + j, x[0]), store(out + j + width, x[1]);
+    }
+    for (; j < count; j += width) {
+        T some[width] = {};
+        const std::int32_t rest = count - j < width ? count - j : width;
+        for (std::int32_t i = 0; i < rest; ++i) some[i] = distances[j + i];
+        Pack<T> x[1] = {load(some) * rate};
+        exp_negative<T, 1>(x);
+        store(some, x[0]);
+        for (std::int32_t i = 0; i < rest; ++i) out[j + i] = some[i];
+    }
 }
 
 // ---- points against panels: lanes along the terms, one panel of sums in registers ----
@@ -86,6 +93,13 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
     }
 }
 
+constexpr int group =
+    4;  // packs whose exp is computed together: as many as there are registers for
+template <class T>
+constexpr bool packs_are_groups = packs<T> % group == 0;
+static_assert(packs_are_groups<float> && packs_are_groups<double>,
+              "a panel is some groups of packs");
+
 enum class Want { distances, kernel, sums };  // sums: with the distances
 
 // One point against one panel. Writes the distances or kernel values to `out`, and returns the sums
@@ -94,21 +108,30 @@ enum class Want { distances, kernel, sums };  // sums: with the distances
 template <class Operation, bool sparse, Want want, class T>
 inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, T gamma,
                             const T* coef, T* out) {
-    Pack<T> sums[packs<T>], products[2] = {};
+    Pack<T> sums[packs<T>];
     sum_entries<Operation, sparse>(x, panel, sums);
     const Pack<T> own = spread(x_norm), rate = spread(-gamma);
     BUDGETSVM_UNROLL
     for (int i = 0; i < packs<T>; ++i) {
-        const int at = i * pack_size<T>;
-        const Pack<T> apart =
-            greater(Operation::distance(own, load(norms + at), sums[i]), Pack<T>{});
-        if (want != Want::kernel) store(out + at, apart);
-        if (want == Want::distances) continue;
-        const Pack<T> value = exp_negative<T>(apart * rate);
-        if (want == Want::kernel) store(out + at, value);
-        if (want == Want::sums) products[i % 2] = products[i % 2] + load(coef + at) * value;
+        const Pack<T> some = load(norms + i * pack_size<T>);
+        store(out + i * pack_size<T>, greater(Operation::distance(own, some, sums[i]), Pack<T>{}));
     }
-    return products[0] + products[1];
+    Pack<T> products[group] = {};
+    if (want == Want::distances) return products[0];
+    BUDGETSVM_UNROLL
+    for (int start = 0; start < packs<T>; start += group) {
+        Pack<T> values[group];
+        BUDGETSVM_UNROLL
+        for (int i = 0; i < group; ++i) values[i] = load(out + (start + i) * pack_size<T>) * rate;
+        exp_negative<T, group>(values);
+        BUDGETSVM_UNROLL
+        for (int i = 0; i < group; ++i) {
+            const int at = (start + i) * pack_size<T>;
+            if (want == Want::kernel) store(out + at, values[i]);
+            if (want == Want::sums) products[i] = products[i] + load(coef + at) * values[i];
+        }
+    }
+    return (products[0] + products[1]) + (products[2] + products[3]);
 }
 
 // Sums over panels, in double.
@@ -249,8 +272,8 @@ constexpr Leaf<T> table = {dot<T>,
                            sum_over<Multiply, T>,
                            axpy<T>,
                            sum_over<SquaredDifference, T>,
-                           smallest,
-                           lowest<T>,
+                           index_of_least<true, double>,
+                           index_of_least<false, T>,
                            candidates<T>};
 
 }  // namespace

@@ -73,7 +73,7 @@ struct Radial {
 // What a merge partner must beat: see partner.hpp.
 template <class T>
 struct Bound {
-    T farthest;  // squared distance beyond which none can
+    T farthest;  // squared distance that none beyond this can
     T scale;     // 2 gamma
     T size;      // |beta_a|
     T cost;      // a little more than the cost to beat

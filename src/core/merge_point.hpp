@@ -31,13 +31,18 @@ inline double merge_value(double rho, double L, double h) {
     return rho * std::exp(-L * (1 - h) * (1 - h)) + std::exp(-L * h * h);
 }
 
+// exp(x) - 1. The arguments of a merge are mostly tiny, where a few terms of the series will do.
+inline double exp_less_one(double x) {
+    if (std::fabs(x) > 0.02) return std::expm1(x);
+    return x * (1 + x * (1.0 / 2 + x * (1.0 / 6 + x * (1.0 / 24 + x * (1.0 / 120 + x / 720)))));
+}
+
 // The degradation is rho^2 (1 - k_a^2) + (1 - k_b^2) + 2 rho (kappa - k_a k_b), k_a = k(z_a, z) and
 // k_b = k(z_b, z): the same as above, but accurate for terms close to each other, too.
 inline MergePoint merge_point_at(double rho, double L, double h) {
     L = std::min(L, 2 * merge_horizon);  // infinity times zero is no distance
-    const double a = std::expm1(-L * (1 - h) * (1 - h)),
-                 b = std::expm1(-L * h * h);  // k_a - 1, ...
-    const double cross = -std::exp(-L) * std::expm1(2 * L * h * (1 - h));
+    const double a = exp_less_one(-L * (1 - h) * (1 - h)), b = exp_less_one(-L * h * h);
+    const double cross = -std::exp(-L) * exp_less_one(2 * L * h * (1 - h));
     const double degradation = -rho * rho * a * (2 + a) - b * (2 + b) + 2 * rho * cross;
     return {h, rho * (1 + a) + (1 + b), std::max(0.0, degradation)};
 }
@@ -48,15 +53,30 @@ inline double merge_reach(double rho, double L) {
     return std::min(c < 1 ? c / (1 - c) : 1 / std::sqrt(2 * L), 1 / std::sqrt(2 * L));
 }
 
-// Newton's method on v'(h) = 0, taken in logarithms with u = |h| and s = sign(rho):
+// The best h solves h / (1 - h) = rho exp(-L (1 - 2h)). With u = |h|, s = sign(rho) and c = |rho|
+// exp(-L) that is u = c (1 - s u) exp(2 s L u), which is nearly linear where L c is small: the
+// usual case, in which Newton's method needs two steps and no logarithm.
+inline bool nearly_linear(double s, double c, double L) {
+    return s > 0 ? L * c < 0.05 : (1 + 2 * L) * c < 0.25;
+}
+inline double nearly_linear_root(double s, double c, double L) {
+    double u = c / (1 + s * c);
+    for (int iteration = 0; iteration < 20; ++iteration) {
+        const double growth = c * (1 + exp_less_one(2 * s * L * u));
+        const double step =
+            -(u - growth * (1 - s * u)) / (1 + s * growth * (1 - 2 * L * (1 - s * u)));
+        u += step;
+        if (std::fabs(step) <= 3e-7 * u) break;  // convergence is quadratic: the next is nothing
+    }
+    return u;
+}
+
+// Otherwise Newton's method on the logarithms,
 //     phi(u) = ln u - ln(1 - s u) - ln|rho| + L (1 - 2 s u) = 0.
 // phi is concave and increasing left of its first root, so that Newton's iterates grow towards that
 // root without ever passing it, from any start on its left. The first root is the maximum next to
 // the heavier end; the roots beyond (for rho > 0 and L > 2) are a minimum and a lesser maximum.
-inline MergePoint newton_merge_point(double rho, double L) {
-    const double s = rho < 0 ? -1 : 1;
-    const double c = std::fabs(rho) * std::exp(-L);
-    if (nothing_to_search(L) || !(c > 1e-300)) return merge_point_at(rho, L, 0);
+inline double logarithmic_root(double rho, double s, double c, double L) {
     double u = c / (1 + c);
     if (s < 0) {
         const double q = c * std::exp(-2 * L * merge_reach(rho, L));
@@ -69,8 +89,16 @@ inline MergePoint newton_merge_point(double rho, double L) {
         if (!(slope > 0)) break;  // rho = 1, L = 2: the three roots coincide
         const double step = -phi / slope;
         u += step;
-        if (std::fabs(step) <= 3e-7 * u) break;  // convergence is quadratic: the next is nothing
+        if (std::fabs(step) <= 3e-7 * u) break;
     }
+    return u;
+}
+
+inline MergePoint newton_merge_point(double rho, double L) {
+    const double s = rho < 0 ? -1 : 1, c = std::fabs(rho) * std::exp(-L);
+    if (nothing_to_search(L) || !(c > 1e-300)) return merge_point_at(rho, L, 0);
+    const double u =
+        nearly_linear(s, c, L) ? nearly_linear_root(s, c, L) : logarithmic_root(rho, s, c, L);
     return merge_point_at(rho, L, s * u);
 }
 

@@ -61,6 +61,27 @@ template <class T>
 inline Pack<T> spread(T value) {
     return value - Pack<T>{};
 }
+#if defined(__SSE2__)  // one instruction each, which the compiler does not find by itself
+#if defined(__AVX512F__)
+#define BUDGETSVM_INTRINSIC(name, kind) _mm512_##name##_##kind
+#elif defined(__AVX__)
+#define BUDGETSVM_INTRINSIC(name, kind) _mm256_##name##_##kind
+#else
+#define BUDGETSVM_INTRINSIC(name, kind) _mm_##name##_##kind
+#endif
+inline Pack<float> lesser(Pack<float> a, Pack<float> b) {
+    return BUDGETSVM_INTRINSIC(min, ps)(a, b);
+}
+inline Pack<double> lesser(Pack<double> a, Pack<double> b) {
+    return BUDGETSVM_INTRINSIC(min, pd)(a, b);
+}
+inline Pack<float> greater(Pack<float> a, Pack<float> b) {
+    return BUDGETSVM_INTRINSIC(max, ps)(a, b);
+}
+inline Pack<double> greater(Pack<double> a, Pack<double> b) {
+    return BUDGETSVM_INTRINSIC(max, pd)(a, b);
+}
+#else
 template <class P>
 inline P lesser(P a, P b) {
     return a < b ? a : b;
@@ -69,6 +90,7 @@ template <class P>
 inline P greater(P a, P b) {
     return a > b ? a : b;
 }
+#endif
 // value where a >= b, else 0
 template <class P>
 inline P keep_unless_less(P a, P b, P value) {

@@ -65,14 +65,15 @@ class PartnerSearch {
         std::int32_t best = leaf<T>().lowest(distances, count);
         if (distances[best] == never) return;
         double least = table_cost(terms, a, best, distances);
-        candidates_.resize(static_cast<std::size_t>(count));
         const double most = (1 + rho_most) * (1 + rho_most) * least;
         const Bound<T> bound{horizon(most), narrow<T>(2 * gamma_),
                              static_cast<T>(std::fabs(terms.coef[a])),
                              static_cast<T>(1.01 * least)};
+        candidates_.resize(static_cast<std::size_t>(count));
         const std::int32_t found =
             leaf<T>().candidates(distances, terms.coef, count, bound, candidates_.data());
         for (std::int32_t i = 0; i < found; ++i) {
+            if (candidates_[i] == best) continue;
             const double cost = table_cost(terms, a, candidates_[i], distances);
             if (cost < least) least = cost, best = candidates_[i];
         }

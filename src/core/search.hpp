@@ -9,9 +9,9 @@
 namespace budgetsvm {
 namespace {
 
-// The index of the smallest value or, if `magnitude`, of the smallest absolute value.
+// The smallest value or, if `magnitude`, the smallest absolute value.
 template <bool magnitude, class T>
-std::int32_t index_of_least(const T* values, std::int32_t count) {
+T least_of(const T* values, std::int32_t count) {
     constexpr int width = pack_size<T>, unrolled = 4, step = width * unrolled;
     const auto size = [](T value) { return magnitude && value < 0 ? -value : value; };
     const auto sizes = [](Pack<T> some) { return magnitude ? absolute(some) : some; };
@@ -28,22 +28,27 @@ std::int32_t index_of_least(const T* values, std::int32_t count) {
     T minimum = all[0];
     for (int i = 1; i < width; ++i) minimum = all[i] < minimum ? all[i] : minimum;
     for (; j < count; ++j) minimum = size(values[j]) < minimum ? size(values[j]) : minimum;
-    // Now the first that is not larger.
+    return minimum;
+}
+
+// Its index, the first of equals.
+template <bool magnitude, class T>
+std::int32_t index_of_least(const T* values, std::int32_t count) {
+    constexpr int width = pack_size<T>, step = 4 * width;
+    const T minimum = least_of<magnitude>(values, count);
     const Pack<T> bound = spread(minimum);
-    constexpr unsigned larger = width == 32 ? ~0u : (1u << width) - 1;
-    for (j = 0; j + width <= count; j += width)
-        if (less_bits(bound, sizes(load(values + j))) != larger) break;
-    while (j < count - 1 && minimum < size(values[j])) ++j;
+    const auto at = [values](std::int32_t j) {
+        return magnitude ? absolute(load(values + j)) : load(values + j);
+    };
+    constexpr unsigned all_larger = (1u << width) - 1;
+    std::int32_t j = 0;
+    for (; j + step <= count; j += step) {
+        const Pack<T> least =
+            lesser(lesser(at(j), at(j + width)), lesser(at(j + 2 * width), at(j + 3 * width)));
+        if (less_bits(bound, least) != all_larger) break;
+    }
+    while (j < count - 1 && minimum < (magnitude && values[j] < 0 ? -values[j] : values[j])) ++j;
     return j;
-}
-
-std::int32_t smallest(const double* coef, std::int32_t count) {
-    return index_of_least<true>(coef, count);
-}
-
-template <class T>
-std::int32_t lowest(const T* values, std::int32_t count) {
-    return index_of_least<false>(values, count);
 }
 
 // Whether s(L) < cost (1 + |rho|)^2 may hold, lane by lane: see partner.hpp. With x = 2L,
