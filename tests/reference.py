@@ -280,8 +280,10 @@ class BSCA(Solver):
         self.t += 1
         self.degradation = 0.0
         Q_ii = float(self.kernel(self.X[i], self.X[i])[0, 0])
-        newton = self.alpha[i] + (1 - self.margin(i)) / Q_ii
-        clipped = min(max(newton, 0.0), self.C[i])
+        gradient = 1 - self.margin(i)
+        if abs(gradient) <= 1e-12:  # rounding: the point was visited just before
+            return False
+        clipped = min(max(self.alpha[i] + gradient / Q_ii, 0.0), self.C[i])
         delta = clipped - self.alpha[i]
         if delta == 0:
             return False

@@ -26,6 +26,7 @@ Tally bsca(const Visits& visits, Expansion<T, Maintenance>& model) {
         const std::int64_t i = visits.order[r];
         const double y = visits.y[i], margin = y * value;  // line 5
         tally.count(margin);
+        if (std::fabs(1 - margin) <= rounding) return;
         const double alpha = box_step(visits.alpha[i], 1 - margin, visits.diagonal[r],
                                       visits.box[i]);  // line 6
         const double delta = alpha - visits.alpha[i];

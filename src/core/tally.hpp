@@ -8,6 +8,10 @@
 
 namespace budgetsvm {
 
+// A margin this close to 1 is 1: the point was visited just before. Without this, rounding would
+// decide what counts as a step.
+constexpr double rounding = 1e-12;
+
 struct Tally {
     std::int64_t steps = 0;       // visits that changed the model
     std::int64_t violations = 0;  // visits with y f(x) < 1
@@ -18,7 +22,7 @@ struct Tally {
 
     // A visit that found this margin y f(x).
     void count(double margin) {
-        violations += margin < 1;
+        violations += margin < 1 - rounding;
         mistakes += margin <= 0;
         loss += margin < 1 ? 1 - margin : 0.0;
     }
