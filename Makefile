@@ -15,7 +15,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench sanitize clean
+.PHONY: help demo test lint format bench sanitize sanitize-memory sanitize-threads clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -41,14 +41,27 @@ format: $(VENV)/.lint ## put all files into the agreed format
 bench: $(VENV)/.bench ## run the benchmarks
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-sanitize: ## run the tests with the address and undefined-behaviour sanitizers (GCC)
-	SKBUILD_CMAKE_DEFINE=BUDGETSVM_SANITIZE=ON SKBUILD_BUILD_DIR=build/sanitize \
-	  $(MAKE) VENV=$(VENV)-sanitize $(VENV)-sanitize/.test
+sanitize: sanitize-memory sanitize-threads ## run the core's tests with sanitizers (GCC)
+
+# The sanitizers' run-time library must come first in a process that is not built with it.
+sanitize-memory:
+	$(call build_sanitized,address$(comma)undefined,memory)
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(VENV)-sanitize/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS)
+	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS)
+
+sanitize-threads:
+	$(call build_sanitized,thread,threads)
+	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" TSAN_OPTIONS=exitcode=66:halt_on_error=1 \
+	  $(VENV)-threads/bin/python -m pytest --capture=sys -k thread tests $(PYTEST_ARGS)
+
+comma := ,
+define build_sanitized
+SKBUILD_CMAKE_DEFINE='BUDGETSVM_SANITIZE=$(1)' SKBUILD_BUILD_DIR=build/$(2) \
+  $(MAKE) VENV=$(VENV)-$(2) $(VENV)-$(2)/.test
+endef
 
 clean: ## remove the environment and everything that was built
-	rm -rf $(VENV) $(VENV)-sanitize build dist budgetsvm-demo.png benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist budgetsvm-demo.png benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps. Python sources are used in place; only the native part needs a rebuild.

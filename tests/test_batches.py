@@ -20,7 +20,6 @@ def run(
     maintenance: str | None,
     batch: tuple[int, int],
     kernel: str = "rbf",
-    dtype: Any = np.float64,
 ) -> tuple[CoreRun, list[float]]:
     """Visit points in one call of the core; points come more than once."""
     X, y = data(form)
