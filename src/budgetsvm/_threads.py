@@ -41,8 +41,17 @@ def map_in_order(
     if n_threads == 1 or len(work) <= 1:
         yield from map(function, work)
         return
-    with ThreadPoolExecutor(min(n_threads, len(work))) as pool:
-        yield from pool.map(function, work)
+    yield from _pool(n_threads).map(function, work)
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Return threads that stay: to start them takes longer than many a call has work for."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="budgetsvm")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not live on in a forked process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def for_each(action: Callable[[_Item], None], items: Iterable[_Item], n_threads: int) -> None:

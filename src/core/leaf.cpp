@@ -237,6 +237,68 @@ std::int32_t lowest(const T* values, std::int32_t count) {
     return index_of_least<false>(values, count);
 }
 
+// ---- groups of rows: sums in double of what may be stored in single ----
+
+// Ask for the cache lines that hold the entries from j on of the next group. Spread over the work
+// on this group: more requests at once than the core has buffers for would stall it.
+template <class T>
+inline void prefetch_next(const T* const* rows, std::int32_t j) {
+#if defined(__GNUC__)
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < group_size; ++i) __builtin_prefetch(rows[group_size + i] + j);
+#endif
+}
+
+template <class T>
+void dots(const T* const* rows, const double* coef, std::int32_t count, double* out) {
+    constexpr int width = pack_size<double>, packs = 2, line = 64 / sizeof(T);
+    constexpr int step = line > width * packs ? line : width * packs;
+    Pack<double> sums[group_size][packs];
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < group_size; ++i) BUDGETSVM_UNROLL
+    for (int p = 0; p < packs; ++p) sums[i][p] = Pack<double>{};
+    std::int32_t j = 0;
+    for (; j + step <= count; j += step) {
+        prefetch_next(rows, j);
+        BUDGETSVM_UNROLL
+        for (int k = 0; k < step; k += width) {
+            const Pack<double> factor = load(coef + j + k);
+            BUDGETSVM_UNROLL
+            for (int i = 0; i < group_size; ++i) {
+                Pack<double>& sum = sums[i][k / width % packs];
+                sum = sum + factor * load_double(rows[i] + j + k);
+            }
+        }
+    }
+    for (int i = 0; i < group_size; ++i) {
+        const Pack<double> all = sums[i][0] + sums[i][1];
+        double total = 0;
+        for (int k = 0; k < width; ++k) total += all[k];
+        for (std::int32_t k = j; k < count; ++k) total += coef[k] * rows[i][k];
+        out[i] = total;
+    }
+}
+
+template <class T>
+void add_rows(const double* scale, const T* const* rows, std::int32_t count, double* sums) {
+    constexpr int width = pack_size<double>, line = 64 / sizeof(T);
+    constexpr int step = line > width ? line : width;
+    std::int32_t j = 0;
+    for (; j + step <= count; j += step) {
+        prefetch_next(rows, j);
+        BUDGETSVM_UNROLL
+        for (int k = 0; k < step; k += width) {
+            Pack<double> sum = load(sums + j + k);
+            BUDGETSVM_UNROLL
+            for (int i = 0; i < group_size; ++i)
+                sum = sum + spread(scale[i]) * load_double(rows[i] + j + k);
+            store(sums + j + k, sum);
+        }
+    }
+    for (; j < count; ++j)
+        for (int i = 0; i < group_size; ++i) sums[j] += scale[i] * rows[i][j];
+}
+
 template <class T>
 constexpr Leaf<T> table = {accumulate_any<Product, T>,
                            accumulate_any<L1Excess, T>,
@@ -248,7 +310,9 @@ constexpr Leaf<T> table = {accumulate_any<Product, T>,
                            axpy<T>,
                            smallest,
                            lowest<T>,
-                           merge_bounds<T>};
+                           merge_bounds<T>,
+                           dots<T>,
+                           add_rows<T>};
 
 }  // namespace
 

@@ -16,6 +16,9 @@ namespace budgetsvm {
 template <class T>
 constexpr std::int32_t lanes = 256 / sizeof(T);
 
+// Rows that `dots` and `add_rows` take at once: what is loaded for one serves all.
+constexpr int group_size = 4;
+
 template <class T>
 struct Leaf {
     // out[j] = <x, z_j> over whole panels.
@@ -40,6 +43,11 @@ struct Leaf {
     // Lower bounds on the degradation of merging with partner j: see merge.hpp.
     void (*merge_bounds)(const T* distances, const T* kappa, const double* coef, double coef_a,
                          T gamma, std::int32_t count, T* bound);
+    // out[i] = sum over j of coef[j] * rows[i][j] for a group of rows, in double. The rows after
+    // the group in `rows`, as many again, are brought into the cache.
+    void (*dots)(const T* const* rows, const double* coef, std::int32_t count, double* out);
+    // sums[j] += sum over a group of rows of scale[i] * rows[i][j], in double; as above.
+    void (*add_rows)(const double* scale, const T* const* rows, std::int32_t count, double* sums);
 };
 
 // The leaf in use, and its name: "baseline", "v3" or "v4" (x86-64 levels).

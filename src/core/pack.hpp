@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 namespace budgetsvm {
 namespace {
@@ -48,6 +51,17 @@ template <class P>
 inline P lesser(P a, P b) {
     return a < b ? a : b;
 }
+inline Pack<double> load_double(const double* p) { return load(p); }
+inline Pack<double> load_double(const float* p) {
+#if defined(__AVX512F__)  // GCC 12 turns __builtin_convertvector into twice the instructions
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+#elif defined(__AVX__)
+    return _mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
+    typedef float half __attribute__((vector_size(pack_bytes / 2), aligned(4), may_alias));
+    return __builtin_convertvector(*reinterpret_cast<const half*>(p), Pack<double>);
+#endif
+}
 
 #else  // the same operators on a small array
 
@@ -85,6 +99,12 @@ inline Pack<T> load(const T* p) {
 template <class T>
 inline void store(T* p, Pack<T> v) {
     for (int i = 0; i < pack_size<T>; ++i) p[i] = v.v[i];
+}
+template <class T>
+inline Pack<double> load_double(const T* p) {
+    Pack<double> r;
+    for (int i = 0; i < pack_size<double>; ++i) r.v[i] = p[i];
+    return r;
 }
 
 #endif
