@@ -23,10 +23,11 @@ _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Linearly independent terms; `gram` is K_ZZ, `lower` is L, `inverse` is L⁻ᵀ."""
+    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L, `inverse` L⁻ᵀ."""
 
     kernel: Kernel
     points: NDArray[Any]
+    kept: NDArray[np.int64]
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
     inverse: NDArray[np.float64]
@@ -38,11 +39,9 @@ class Basis:
         tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max())
         with single_threaded_blas():
             factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
-            lower, kept = np.tril(factor[:rank, :rank]), pivots[:rank] - 1
+            lower, kept = np.tril(factor[:rank, :rank]), pivots[:rank].astype(np.int64) - 1
             inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
-        return cls(
-            kernel, np.ascontiguousarray(points[kept]), gram[np.ix_(kept, kept)], lower, inverse
-        )
+        return cls(kernel, points[kept], kept, gram[np.ix_(kept, kept)], lower, inverse)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -50,6 +49,10 @@ class Basis:
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β for orthonormal coordinates w."""
         return np.asarray(self.inverse @ w)
+
+    def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return orthonormal coordinates for coefficients β of the terms kept."""
+        return np.asarray(self.lower.T @ coef)
 
     def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates of a function whose products with the terms are `sums`."""

@@ -25,7 +25,7 @@ from budgetsvm._span import SpanProblem
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
 
-_WARM_WIDTH = 0.5  # of Newton's method after a start from a dual point
+_WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,14 @@ class Limits:
     deadline: float  #: a value of perf_counter
     memory: float  #: bytes for kernel values
     n_threads: int
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where an earlier polish ended: its dual point, and coefficients of the points it was given."""
+
+    alpha: NDArray[np.float64]
+    coef: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +85,10 @@ def polish_in_span(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    start: NDArray[np.float64] | None = None,
+    start: Start | None = None,
     report: Callable[[float], object] = float,
 ) -> Polished:
-    """Solve the SVM in the span of a basis; `start` is a dual point to start from."""
+    """Solve the SVM in the span of a basis."""
     if len(basis) == 0:  # the kernel vanishes: so does the model
         total = float(problem.box.sum())
         points = basis.points.astype(np.float64)
@@ -110,23 +118,21 @@ def polish_in_span(
 def _solve(
     span: SpanProblem,
     rng: np.random.Generator,
-    start: NDArray[np.float64] | None,
+    start: Start | None,
     finished: Callable[[], bool],
     tol: float,
 ) -> None:
     """Newton's method, then ascent and Newton's method in turns, until `finished`."""
-    solver = HessianSolver(span.matrix.basis)
+    basis = span.matrix.basis
+    solver = HessianSolver(basis)
     if start is None:
         w, width = newton_on_samples(span, solver, rng, finished, tol)
-        newton = NewtonMethod(span, solver, tol, w, span.values(w), width)
-        newton.run(finished)
-        alpha, f = smooth_alpha(span.y * newton.f, span.box, newton.width), newton.f
     else:
-        alpha, point = start, span.point(start)
-        f = span.values(point)
-        span.offer_dual(alpha, point)
-        span.offer_primal(point, f)
-        newton = NewtonMethod(span, solver, tol, point, f, _WARM_WIDTH)
+        w, width = basis.coordinates(start.coef[basis.kept]), _WARM_WIDTH
+        span.offer_dual(start.alpha, span.point(start.alpha))
+    newton = NewtonMethod(span, solver, tol, w, span.values(w), width)
+    newton.run(finished)
+    alpha, f = smooth_alpha(span.y * newton.f, span.box, newton.width), newton.f
     if finished():
         return
     ascent = WorkingSetAscent(span, span.matrix, alpha, f, rng)
