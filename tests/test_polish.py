@@ -11,12 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
-from budgetsvm import BudgetSVC, kernels, polish
+from budgetsvm import BudgetSVC, _core, kernels, polish
 from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._basis import Basis
-from budgetsvm._features import FeatureMatrix, KernelMatrix
-from budgetsvm._newton import _newton_step, _smooth_objective, newton_path, smooth_alpha
+from budgetsvm._features import KernelMatrix, SomeRows
+from budgetsvm._hessian import HessianSolver
+from budgetsvm._newton import NewtonMethod, newton_on_samples
 from budgetsvm._rows import Rows
+from budgetsvm._smooth import SmoothProblem, newton_step, smooth_alpha, step_length
 from budgetsvm._span import SpanProblem
 
 PLENTY, LITTLE = 1e9, 1e4  # bytes: hold the kernel values, compute them in every pass
@@ -141,36 +143,128 @@ def test_products_with_the_kernel_matrix(
     scale = 1e-9 * abs(G).max()
     np.testing.assert_allclose(matrix.times(w), G @ w, rtol=0, atol=20 * scale)
     np.testing.assert_allclose(matrix.transposed_times(v), G.T @ v, rtol=0, atol=300 * scale)
-    chosen, weights = rng.permutation(300)[:100], rng.uniform(0, 3, 100)
-    hessian = np.eye(matrix.width) + (G[chosen].T * weights) @ G[chosen]
-    np.testing.assert_allclose(
-        matrix.solve_hessian(chosen, weights, w), np.linalg.solve(hessian, w), rtol=0, atol=1e-8
-    )
-    features = matrix.features(chosen)
-    np.testing.assert_allclose(features.values, G[chosen], rtol=0, atol=scale)
+    features = matrix.features(np.arange(50, 250))
+    np.testing.assert_allclose(features, G[50:250], rtol=0, atol=scale)
 
 
-def test_a_hessian_without_rows_is_the_identity() -> None:
-    matrix, G = make_matrix()
-    v = np.arange(float(matrix.width))
-    none = np.empty(0, np.int64)
-    for m in (matrix, FeatureMatrix(G, 1, 1e6)):
-        np.testing.assert_allclose(m.solve_hessian(none, np.empty(0), v), v, atol=1e-9)
-
-
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_products_with_features(n_threads: int) -> None:
+@pytest.mark.parametrize("memory", [PLENTY, LITTLE])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_sums_over_some_rows(n_threads: int, memory: float) -> None:
+    matrix, _ = make_matrix(memory=memory, n_threads=n_threads)
+    K = KERNELS["rbf"][1](np.asarray(matrix.rows.X), matrix.basis.points)
     rng = np.random.default_rng(1)
-    G, w, v = rng.standard_normal((500, 8)), rng.standard_normal(8), rng.standard_normal(500)
-    matrix = FeatureMatrix(G, n_threads, 64 * 8 * 8)
-    assert len(matrix.parts(500)) == 8
-    np.testing.assert_allclose(matrix.times(w), G @ w, atol=1e-12)
-    np.testing.assert_allclose(matrix.transposed_times(v), G.T @ v, atol=1e-11)
-    weights = rng.uniform(0, 1, 500)
-    expected = np.linalg.solve(np.eye(8) + (G.T * weights) @ G, w)
-    np.testing.assert_allclose(
-        matrix.solve_hessian(np.arange(500), weights, w), expected, atol=1e-12
-    )
+    weights, v = rng.uniform(0, 3, 300), rng.standard_normal(matrix.width)
+    w = rng.standard_normal(matrix.width)
+    for chosen in (np.sort(rng.permutation(300)[:101]), np.arange(300), np.arange(7, 8)):
+        c, rows = weights[chosen], K[chosen]
+        np.testing.assert_allclose(
+            matrix.normal_times(chosen, c, v), rows.T @ (c * (rows @ v)), rtol=0, atol=1e-9
+        )
+        np.testing.assert_allclose(matrix.gram(chosen, c), (rows.T * c) @ rows, rtol=0, atol=1e-9)
+        some = SomeRows(matrix, chosen)
+        assert some.at_hand
+        np.testing.assert_allclose(some.times(w), matrix.times(w)[chosen], rtol=0, atol=1e-12)
+        spread = np.zeros(300)
+        spread[chosen] = c
+        np.testing.assert_allclose(
+            some.transposed_times(c), matrix.transposed_times(spread), rtol=0, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("width", [1, 3, 4, 15, 16, 17, 33, 100])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_passes_of_the_core(dtype: Any, width: int) -> None:
+    """All remainders: of rows in a group, and of values in a register."""
+    rng = np.random.default_rng(width)
+    block = rng.standard_normal((11, width)).astype(dtype)
+    exact, coef = block.astype(np.float64), rng.standard_normal(width)
+    for count in range(12):
+        chosen = rng.permutation(11)[:count]
+        scale = rng.standard_normal(count)
+        out, sums, normal = np.empty(count), np.ones(width), np.ones(width)
+        _core.times(block, chosen, coef, out)
+        _core.add_transposed_times(block, chosen, scale, sums)
+        _core.add_normal_times(block, chosen, scale, coef, normal)
+        np.testing.assert_allclose(out, exact[chosen] @ coef, atol=1e-12)
+        np.testing.assert_allclose(sums, 1 + scale @ exact[chosen], atol=1e-12)
+        np.testing.assert_allclose(normal, 1 + (scale * out) @ exact[chosen], atol=1e-11)
+
+
+def test_passes_of_the_core_check_their_arguments() -> None:
+    block, sums, one = np.zeros((5, 3)), np.zeros(3), np.zeros(1)
+    for row in (-1, 5, 2**40):
+        with pytest.raises(ValueError, match="out of range"):
+            _core.times(block, np.array([row]), sums, one)
+        with pytest.raises(ValueError, match="out of range"):
+            _core.add_transposed_times(block, np.array([row]), one, sums)
+    with pytest.raises(ValueError, match="shapes differ"):
+        _core.times(block, np.array([0]), sums, np.zeros(2))
+    with pytest.raises(ValueError, match="shapes differ"):
+        _core.add_transposed_times(block, np.array([0]), np.zeros(2), sums)
+    with pytest.raises(ValueError, match="shapes differ"):
+        _core.add_normal_times(block, np.array([0]), one, np.zeros(4), sums)
+
+
+# ---- Newton's systems ----
+
+
+def random_system(n: int, gamma: float = 0.7) -> tuple[KernelMatrix, Any, Any]:
+    """A matrix of many rows, its features by plain NumPy, and boxes of very different size."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    basis = Basis.of(X[:20].copy(), kernels.Gaussian(gamma))
+    matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, PLENTY)
+    K = rbf_kernel(X, basis.points, gamma)
+    return matrix, K @ basis.inverse, 10.0 ** rng.uniform(-2, 2, n)
+
+
+def energy_error(G: Any, c: Any, s: Any, v: Any) -> float:
+    """The error of s in the norm of H = I + Σ c g gᵀ, relative to the solution of H s = v."""
+    H = np.eye(G.shape[1]) + (G.T * c) @ G
+    exact = np.linalg.solve(H, v)
+    return float(np.sqrt((s - exact) @ H @ (s - exact) / (exact @ H @ exact)))
+
+
+@pytest.mark.parametrize(("count", "precision"), [(0, 1e-6), (10, 1e-6), (60, 1e-6), (3000, 0.2)])
+def test_systems_of_few_rows_are_solved_exactly_and_others_well(
+    count: int, precision: float
+) -> None:
+    matrix, G, box = random_system(4000)
+    rng = np.random.default_rng(1)
+    solver = HessianSolver(matrix.basis)
+    for _ in range(3):  # the second time there is a factor
+        chosen = np.sort(rng.permutation(4000)[:count])
+        v = rng.standard_normal(matrix.width)
+        s = solver.solve(matrix, chosen, box, 3.0, v)
+        assert energy_error(G[chosen], 3 * box[chosen], s, v) < precision
+
+
+def test_a_useless_factor_is_replaced() -> None:
+    matrix, G, box = random_system(4000)
+    v = np.random.default_rng(2).standard_normal(matrix.width)
+    solver = HessianSolver(matrix.basis)
+    solver.solve(matrix, np.arange(30), box, 1e-9, v)
+    s = solver.solve(matrix, np.arange(4000), box, 1e5, v)
+    assert energy_error(G, 1e5 * box, s, v) < 0.2
+
+
+def test_rows_that_come_and_go() -> None:
+    """The sum is updated; also where the matrix is another, and where nearly all rows change."""
+    matrix, G, box = random_system(200)
+    other = SomeRows(matrix, np.arange(100, 200))
+    rng = np.random.default_rng(3)
+    solver, v = HessianSolver(matrix.basis), rng.standard_normal(matrix.width)
+    members = rng.permutation(200)
+    for round_ in range(30):
+        size = 30 + 3 * (round_ % 5)
+        rng.shuffle(members[size - (20 if round_ % 7 == 6 else 2) :])
+        chosen = np.sort(members[:size])
+        s = solver.solve(matrix, chosen, box, 2.0, v)
+        assert energy_error(G[chosen], 2 * box[chosen], s, v) < 1e-6
+        if round_ % 5 == 4:
+            some = np.arange(0, 100, 3)
+            s = solver.solve(other, some, box[100:], 2.0, v)
+            assert energy_error(G[100 + some], 2 * box[100 + some], s, v) < 1e-6
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -181,7 +275,7 @@ def test_features_are_orthonormal(name: str, dtype: Any) -> None:
     Z = np.random.default_rng(2).standard_normal((20, 5)).astype(dtype)
     basis = Basis.of(Z, kernel)
     matrix = KernelMatrix(Rows(basis.points, dtype, None), basis, 1, PLENTY)
-    G = matrix.features(np.arange(20)).values.astype(np.float64)
+    G = matrix.features(np.arange(20)).astype(np.float64)
     K = gram(basis.points.astype(np.float64), basis.points.astype(np.float64))
     np.testing.assert_allclose(G @ G.T, K, atol=1e-5 if dtype == np.float32 else 1e-10)
 
@@ -199,28 +293,53 @@ def test_a_python_function_as_kernel(memory: float) -> None:
 # ---- Newton's method ----
 
 
-def span_problem(C: float = 5.0, seed: int = 0) -> SpanProblem:
-    X, y = noisy_xor(400, seed)
+def span_problem(C: float = 5.0, seed: int = 0, n: int = 400, memory: float = PLENTY) -> Any:
+    X, y = noisy_xor(n, seed)
     basis = Basis.of(X[:30].copy(), kernels.Gaussian(0.7))
-    matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, PLENTY)
-    return SpanProblem(matrix, y, C * np.random.default_rng(seed).uniform(0.5, 1.5, 400))
+    matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, memory)
+    return SpanProblem(matrix, y, C * np.random.default_rng(seed).uniform(0.5, 1.5, n))
+
+
+def smoothed(problem: SpanProblem, width: float) -> SmoothProblem:
+    """The problem of all rows."""
+    nothing = np.zeros(problem.matrix.width)
+    return SmoothProblem(problem.matrix, problem.y, problem.box, width, nothing)
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])
 def test_the_dual_point_is_the_derivative_of_the_smooth_loss(width: float) -> None:
     """d loss / d f_i = −y_i α_i, and 0 ≤ α_i ≤ C_i."""
-    problem = span_problem()
+    problem = smoothed(span_problem(), width)
     f = 1.5 * np.random.default_rng(0).standard_normal(400)
-    alpha = smooth_alpha(problem, f, width)
+    alpha = problem.alpha(f)
     assert (alpha >= 0).all()
     assert (alpha <= problem.box).all()
     w, h = np.zeros(problem.matrix.width), 1e-6
     for i in range(0, 400, 7):
         step = np.zeros(400)
         step[i] = h
-        up = _smooth_objective(problem, w, f + step, width)
-        down = _smooth_objective(problem, w, f - step, width)
+        up, down = problem.objective(w, f + step), problem.objective(w, f - step)
         assert (up - down) / (2 * h) == pytest.approx(-problem.y[i] * alpha[i], abs=1e-3)
+
+
+def test_the_gradient_of_a_part_with_the_rest_fixed() -> None:
+    span = span_problem()
+    w = np.random.default_rng(1).standard_normal(span.matrix.width)
+    f = span.values(w)
+    whole, chosen = smoothed(span, 0.5), np.arange(50, 170)
+    rest = whole.alpha(f)
+    rest[chosen] = 0
+    fixed = span.point(rest)
+    some = SomeRows(span.matrix, chosen)
+    part = SmoothProblem(some, span.y[chosen], span.box[chosen], 0.5, fixed)
+    gradient = part.gradient(w, f[chosen])
+    np.testing.assert_allclose(gradient, whole.gradient(w, f), atol=1e-9)
+    h = 1e-6
+    for k in range(0, len(w), 5):
+        step = np.zeros(len(w))
+        step[k] = h
+        up, down = (part.objective(v, some.times(v)) for v in (w + step, w - step))
+        assert (up - down) / (2 * h) == pytest.approx(gradient[k], abs=1e-3)
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])
@@ -228,49 +347,113 @@ def test_the_smooth_loss_is_close_to_the_hinge(width: float) -> None:
     problem = span_problem()
     w = np.random.default_rng(1).standard_normal(problem.matrix.width)
     f = problem.values(w)
-    excess = _smooth_objective(problem, w, f, width) - problem.objective(w, f)
+    excess = smoothed(problem, width).objective(w, f) - problem.objective(w, f)
     assert 0 <= excess <= problem.box.sum() * width / 4
+
+
+@pytest.mark.parametrize("width", [4.0, 0.5, 0.1])
+def test_the_gap_is_the_residual_and_the_excess(width: float) -> None:
+    """P(w) − D(α) = ½‖w − w(α)‖² + Σ C |t| (ε − |t|) / 2ε, anywhere."""
+    span = span_problem()
+    w = 0.3 * np.random.default_rng(2).standard_normal(span.matrix.width)
+    f, problem = span.values(w), smoothed(span, width)
+    alpha = problem.alpha(f)
+    point = span.point(alpha)
+    gap = span.objective(w, f) - (alpha.sum() - 0.5 * point @ point)
+    assert gap == pytest.approx(0.5 * (w - point) @ (w - point) + problem.excess(f), rel=1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
 @pytest.mark.parametrize("width", [4.0, 0.25, 1 / 64])
 def test_newton_steps_decrease_the_smooth_objective(width: float, C: float) -> None:
-    problem = span_problem(C)
-    w = np.random.default_rng(2).standard_normal(problem.matrix.width)
-    f = problem.values(w)
-    last = _smooth_objective(problem, w, f, width)
+    span = span_problem(C)
+    problem, solver = smoothed(span, width), HessianSolver(span.matrix.basis)
+    w = np.random.default_rng(2).standard_normal(span.matrix.width)
+    f = span.values(w)
+    last = problem.objective(w, f)
     for _ in range(40):
-        gradient = w - problem.point(smooth_alpha(problem, f, width))
-        w, f, predicted = _newton_step(problem, w, f, width, gradient)
-        np.testing.assert_allclose(f, problem.values(w), rtol=0, atol=1e-6 * (1 + abs(f).max()))
-        value = _smooth_objective(problem, w, f, width)
+        step = newton_step(problem, w, f, problem.gradient(w, f), solver)
+        w, f = step.w, step.f
+        np.testing.assert_allclose(f, span.values(w), rtol=0, atol=1e-6 * (1 + abs(f).max()))
+        value = problem.objective(w, f)
         assert value <= last * (1 + 1e-9)
         last = value
     if width >= 0.25 and C <= 1:  # it has converged
-        assert predicted < 1e-6
+        assert step.decrease < 1e-6 * last
 
 
+@pytest.mark.parametrize("stretch", [0.1, 1.0, 30.0, 1e6])
+def test_the_step_length_is_the_best(stretch: float) -> None:
+    span = span_problem()
+    problem, rng = smoothed(span, 0.3), np.random.default_rng(4)
+    w = rng.standard_normal(span.matrix.width)
+    f = span.values(w)
+    step = -stretch * 1e-3 * problem.gradient(w, f)
+    change = span.values(step)
+    length = step_length(problem, w, f, (step, change))
+    best = min(
+        problem.objective(w + s * step, f + s * change)
+        for s in np.append(np.linspace(0, 1, 1001), np.geomspace(1e-9, 1, 1001))
+    )
+    start, found = (problem.objective(w + s * step, f + s * change) for s in (0, length))
+    assert start - found > 0.99 * (start - best)
+
+
+@pytest.mark.parametrize("memory", [PLENTY, LITTLE])
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-def test_the_path_of_newtons_method_comes_close(C: float) -> None:
-    problem = span_problem(C)
-    gaps = []
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_newtons_method_reaches_the_tolerance_by_itself(
+    tol: float, C: float, memory: float
+) -> None:
+    """On samples, on all rows and on parts of them; its values belong to its point."""
+    problem = span_problem(C, n=3000, memory=memory)
+    gaps: list[float] = []
 
     def finished() -> bool:
         gaps.append(problem.gap)
-        return False
+        return problem.gap <= tol
 
-    w, f, width = newton_path(problem, np.zeros(problem.matrix.width), 4.0, finished)
-    np.testing.assert_allclose(f, problem.values(w), rtol=0, atol=1e-6 * (1 + abs(f).max()))
+    solver = HessianSolver(problem.matrix.basis)
+    w, width = newton_on_samples(problem, solver, np.random.default_rng(0), finished, tol)
+    assert w.any() == (memory == PLENTY) or problem.matrix.most_some >= 300
+    newton = NewtonMethod(problem, solver, tol, w, problem.values(w), width)
+    newton.run(finished)
+    assert problem.gap <= tol
     assert (np.diff(gaps) <= 0).all()
-    ascent = WorkingSetAscent(
-        problem, problem.matrix, smooth_alpha(problem, f, width), f, np.random.default_rng(0)
-    )
-    reached = problem.primal
+    np.testing.assert_allclose(newton.f, problem.values(newton.w), rtol=0, atol=1e-6)
+    best = problem.objective(problem.w, problem.values(problem.w))
+    assert best == pytest.approx(problem.primal, rel=1e-9)
+
+
+def test_a_part_that_leads_astray_does_no_harm() -> None:
+    """Far from the solution, with rows that do not matter: all rows decide how far to go."""
+    span = span_problem(100.0, n=1000)
+    solver = HessianSolver(span.matrix.basis)
+    w = np.random.default_rng(5).standard_normal(span.matrix.width)
+    newton = NewtonMethod(span, solver, 1e-2, w, span.values(w), 0.1)
+    before = smoothed(span, 0.1)
+    alpha = before.alpha(newton.f)
+    start = before.objective(w, newton.f)
+    newton._steps_on_part(np.arange(20), alpha, span.point(alpha), lambda: False)
+    after = smoothed(span, newton.width)
+    assert newton.caution > 2
+    assert after.objective(newton.w, newton.f) <= start
+    np.testing.assert_allclose(newton.f, span.values(newton.w), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e3])
+def test_ascent_goes_on_from_newtons_method(C: float) -> None:
+    problem = span_problem(C)
+    solver = HessianSolver(problem.matrix.basis)
+    w = np.zeros(problem.matrix.width)
+    newton = NewtonMethod(problem, solver, 0.1, w, problem.values(w), 4.0)
+    newton.run(lambda: problem.gap <= 0.1)
+    alpha = smooth_alpha(problem.y * newton.f, problem.box, newton.width)
+    rng = np.random.default_rng(0)
+    ascent = WorkingSetAscent(problem, problem.matrix, alpha, newton.f, rng)
     for _ in range(30):
         ascent.round()
     assert problem.gap < 0.02
-    assert reached < 1.1 * problem.primal  # Newton's w was close, whatever its dual point
-    assert 1 / 128 < width < 4.0
 
 
 def test_offers_never_make_it_worse() -> None:
@@ -286,7 +469,36 @@ def test_offers_never_make_it_worse() -> None:
         assert problem.dual >= before[1]
         kept = problem.objective(problem.w, problem.values(problem.w))
         assert kept == pytest.approx(problem.primal, rel=1e-9)
+        point = problem.point(problem.alpha)
+        np.testing.assert_allclose(problem.point_of_alpha, point, atol=1e-9 * abs(point).max())
+        kept = problem.alpha.sum() - 0.5 * point @ point
+        assert kept == pytest.approx(problem.dual, rel=1e-9)
+        assert (problem.alpha >= 0).all()
+        assert (problem.alpha <= problem.box).all()
     problem.offer_primal(problem.w, problem.f)  # a step of length zero
+    problem.offer_dual(problem.alpha, problem.point_of_alpha)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_kept_is_the_best_between(seed: int) -> None:
+    problem = span_problem()
+    rng = np.random.default_rng(seed)
+    shares = np.linspace(0, 1, 2001)
+    for scale in (0.1, 1.0, 10.0):
+        w0, f0, a0, p0 = problem.w, problem.f, problem.alpha, problem.point_of_alpha
+        w = scale * rng.standard_normal(problem.matrix.width)
+        f = problem.values(w)
+        alpha = problem.box * rng.random(400)
+        point = problem.point(alpha)
+        problem.offer_primal(w, f)
+        problem.offer_dual(alpha, point)
+        P = [problem.objective(w0 + s * (w - w0), f0 + s * (f - f0)) for s in shares]
+        points = [p0 + s * (point - p0) for s in shares]
+        D = [
+            (a0 + s * (alpha - a0)).sum() - 0.5 * p @ p for s, p in zip(shares, points, strict=True)
+        ]
+        assert problem.primal <= min(P) + 1e-9
+        assert problem.dual >= max(D) - 1e-9
 
 
 # ---- the certificate ----

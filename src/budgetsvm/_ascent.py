@@ -66,7 +66,7 @@ class WorkingSetAscent:
         below, above = self.alpha < self.problem.box, self.alpha > 0
         wanted = (below & above) | (below & (gradient > 0)) | (above & (gradient < 0))
         chosen = np.flatnonzero(wanted)
-        most = max(1024, self.matrix.most_rows // 4)
+        most = self.matrix.most_some
         if len(chosen) > most:
             nearest = np.argpartition(abs(gradient[chosen]), most)[:most]
             chosen = np.sort(chosen[nearest])
@@ -75,7 +75,7 @@ class WorkingSetAscent:
     def _ascend(self, chosen: NDArray[np.int64]) -> None:
         """Passes over the chosen rows, with shrinking, until the sub-problem is solved well enough."""
         problem = self.problem
-        rows = self.matrix.features(chosen).values
+        rows = self.matrix.features(chosen)
         arrays = (
             rows,
             np.einsum("ij,ij->i", rows, rows),

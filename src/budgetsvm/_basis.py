@@ -9,10 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import lapack
 
 from budgetsvm import _core
 from budgetsvm._terms import TermStore
+from budgetsvm._threads import single_threaded_blas
 from budgetsvm.kernels import Kernel
 
 # A term is left out of the basis if less than this share of the largest k(z, z) is new in it: it
@@ -22,10 +23,12 @@ _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Linearly independent terms; `lower` is L, `inverse` is L⁻ᵀ."""
+    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L, `inverse` L⁻ᵀ."""
 
     kernel: Kernel
     points: NDArray[Any]
+    kept: NDArray[np.int64]
+    gram: NDArray[np.float64]
     lower: NDArray[np.float64]
     inverse: NDArray[np.float64]
 
@@ -34,10 +37,11 @@ class Basis:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
         tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max())
-        factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
-        lower = np.tril(factor[:rank, :rank])
-        inverse = solve_triangular(lower, np.eye(rank), lower=True, trans="T")
-        return cls(kernel, np.ascontiguousarray(points[pivots[:rank] - 1]), lower, inverse)
+        with single_threaded_blas():
+            factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
+            lower, kept = np.tril(factor[:rank, :rank]), pivots[:rank].astype(np.int64) - 1
+            inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
+        return cls(kernel, points[kept], kept, gram[np.ix_(kept, kept)], lower, inverse)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -45,6 +49,14 @@ class Basis:
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β for orthonormal coordinates w."""
         return np.asarray(self.inverse @ w)
+
+    def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return orthonormal coordinates for coefficients β of the terms kept."""
+        return np.asarray(self.lower.T @ coef)
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return orthonormal coordinates of a function whose products with the terms are `sums`."""
+        return np.asarray(self.inverse.T @ sums)
 
 
 def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:

@@ -70,11 +70,30 @@ def bsgd(
     Coefficients and alpha are stored as t times their value.
     """
 
-def times(block: _Float, coef: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-    """out_i = Σ_j block_ij coef_j, summed in double."""
+def times(
+    block: _Float,
+    chosen: NDArray[np.int64],
+    coef: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """out_i = Σ_j block_ij coef_j for the chosen rows, summed in double."""
 
-def add_transposed_times(block: _Float, v: NDArray[np.float64], sums: NDArray[np.float64]) -> None:
-    """sums_j += Σ_i v_i block_ij, summed in double; rows with v_i = 0 cost nothing."""
+def add_transposed_times(
+    block: _Float,
+    chosen: NDArray[np.int64],
+    v: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """sums_j += Σ_i v_i block_ij over the chosen rows, summed in double."""
+
+def add_normal_times(
+    block: _Float,
+    chosen: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    v: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """sums_j += Σ_i weights_i <block_i, v> block_ij over the chosen rows, summed in double."""
 
 def ascend(
     rows: _Float,

@@ -13,7 +13,7 @@ from budgetsvm._data import generator
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
 from budgetsvm._memory import default_limit
-from budgetsvm._polish import Limits, Polished, polish_in_span, warn_not_converged
+from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
 from budgetsvm._progress import PolishProgress, Progress
 from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
 from budgetsvm._terms import TermStore
@@ -216,7 +216,8 @@ class BudgetMachine(BaseEstimator):
         previous = self._dual if self.warm_start else None
         start = None
         if previous is not None and len(previous) == len(problem.y):
-            start = previous * problem.box  # as a share of the box, which may have changed
+            # as a share of the box, which may have changed
+            start = Start(previous * problem.box, model.coef)
         with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
             basis = Basis.of(model.points, model.kernel)
             polished = polish_in_span(

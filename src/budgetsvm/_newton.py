@@ -1,156 +1,194 @@
-"""Newton's method on a smoothed hinge loss: globally fast, but stops short of the optimum.
+"""Newton's method on ever narrower smoothings of the hinge loss, on ever more rows.
 
-The hinge max(0, t), t = 1 - y f, is replaced by (t + ε)² / 4ε where |t| < ε. The derivative of the
-smooth loss gives a point of the dual, α_i = C_i clip((t_i + ε) / 2ε, 0, 1), so that the certificate
-of the true problem holds here, too. A wide ε makes the problem nearly quadratic; narrowing it step by
-step leads from least squares to the SVM.
+A wide smoothing makes the problem nearly quadratic; narrowing it step by step leads from least squares
+to the SVM. Far from the solution a sample of the rows says as much as all of them, and close to it only
+rows near the margin can change sides: most steps need but a part of the rows, and the certificate, for
+which all are evaluated, is drawn up in between.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._features import SomeRows
+from budgetsvm._hessian import HessianSolver
+from budgetsvm._smooth import NewtonStep, SmoothProblem, newton_step, step_length
 from budgetsvm._span import SpanProblem
 
-_MOST_STEPS = 10  # at one width
-_NARROWEST = 1 / 64
-_ROWS_PER_INSIDER = 8  # the path ends where at most one row in so many lies inside the width
-_THINNEST = 1e-5
-_PRECISE = 1e-4  # squared distance of w and w(α), in units of P
-_WORTH_ANOTHER = 0.9  # of the gap is left at most: then a smaller width pays
-_SHORTEST_STEP = 1e-12
-_BISECTIONS = 5
-# Predicted relative decrease that is not worth another step at a width: the last one, or one before.
-_ENOUGH, _ON_THE_WAY = 1e-2, 0.3
+_WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
+_THINNEST = 1e-6
+_NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
+_ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
+# Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
+_FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
+_ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
+# Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
+_EXCESS, _RESIDUAL = 0.6, 0.3
+_MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
+_PATIENCE = 25  # evaluations of all rows without a narrower width
+# Parts: their least and largest share of all rows, and the share that may move too far.
+_LEAST_PART, _LARGEST_PART, _STRAYED = 0.1, 0.5, 0.05
+_QUANTILE, _SAMPLED = 0.95, 5000
 
 
-def smooth_alpha(problem: SpanProblem, f: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-    """Return the dual point that belongs to values f under the smoothed loss."""
-    t = 1 - problem.y * f
-    return problem.box * np.clip((t + width) / (2 * width), 0.0, 1.0)
-
-
-def newton_path(
-    problem: SpanProblem,
-    w: NDArray[np.float64],
-    width: float,
+def newton_on_samples(
+    span: SpanProblem,
+    solver: HessianSolver,
+    rng: np.random.Generator,
     finished: Callable[[], bool],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Follow the smoothed solutions from w, halving the width until few rows lie inside it.
-
-    Every point met is offered to the problem. Returns the last w, its values and the width.
-    """
-    few = max(len(problem.y) / _ROWS_PER_INSIDER, 2 * len(w))
-    f = problem.values(w)
-    steps = 0
-    while True:
-        point = _offer(problem, w, f, width)
-        if finished():
-            return w, f, width
-        w, f, decrease = _newton_step(problem, w, f, width, w - point)
-        steps += 1
-        narrow = np.count_nonzero(_inside(problem, f, width)) <= few or width <= _NARROWEST
-        if decrease < (_ENOUGH if narrow else _ON_THE_WAY) or steps >= _MOST_STEPS:
-            if narrow:
-                return w, f, width
-            width, steps = width / 2, 0
+    tol: float,
+) -> tuple[NDArray[np.float64], float]:
+    """Come near the solution on samples of the rows; returns w and the width reached."""
+    matrix = span.matrix
+    w, width, n = np.zeros(matrix.width), _WIDEST, matrix.n
+    size = _FIRST_SAMPLE * matrix.width
+    while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
+        chosen = np.sort(rng.choice(n, size, replace=False))
+        box = span.box[chosen] * (n / size)
+        problem = SmoothProblem(
+            SomeRows(matrix, chosen), span.y[chosen], box, width, np.zeros(matrix.width)
+        )
+        w = _follow(problem, w, solver, finished, tol)
+        width = problem.width
+        size *= _GROWTH
+    return w, width
 
 
-def newton_limit(
-    problem: SpanProblem,
+def _follow(
+    problem: SmoothProblem,
     w: NDArray[np.float64],
-    width: float,
+    solver: HessianSolver,
     finished: Callable[[], bool],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Solve the smoothed problem precisely, for a width that shrinks as long as this improves the gap.
-
-    The dual point is as good as the smoothing allows only where w and w(α) agree, which takes more
-    steps than a good w: for a C so large that coordinate ascent hardly moves, they are worth it.
-    """
-    f = problem.values(w)
-    while True:
-        before = problem.gap
-        for _ in range(_MOST_STEPS):
-            point = _offer(problem, w, f, width)
-            gradient = w - point
-            if finished():
-                return w, f, width
-            if gradient @ gradient < _PRECISE * problem.primal:
-                break
-            w, f, _ = _newton_step(problem, w, f, width, gradient)
-        if problem.gap > _WORTH_ANOTHER * before or width < _THINNEST:
-            return w, f, width
-        width /= 2
-
-
-def _offer(
-    problem: SpanProblem, w: NDArray[np.float64], f: NDArray[np.float64], width: float
+    tol: float,
 ) -> NDArray[np.float64]:
-    """Offer w and the dual point that belongs to it; return the latter's w(α)."""
-    alpha = smooth_alpha(problem, f, width)
-    point = problem.point(alpha)
-    problem.offer_dual(alpha, point)
-    problem.offer_primal(w, f)
-    return point
+    """Narrow the width until few rows lie inside, or until it is no obstacle to the tolerance."""
+    few = max(problem.matrix.n / _ROWS_PER_INSIDER, 2 * len(w))
+    f, steps = problem.matrix.times(w), 0
+    while True:
+        step = newton_step(problem, w, f, problem.gradient(w, f), solver)
+        w, f = step.w, step.f
+        steps += 1
+        objective = max(problem.objective(w, f), 1e-300)
+        if finished():
+            return w
+        if step.decrease < _ON_THE_WAY * objective or steps >= _MOST_STEPS:
+            if len(problem.inside(f)) <= few or problem.excess(f) < _EXCESS * tol * objective:
+                return w
+            problem.width *= _NARROWING[0]
+            steps = 0
 
 
-def _inside(problem: SpanProblem, f: NDArray[np.float64], width: float) -> NDArray[np.bool_]:
-    return np.asarray(abs(1 - problem.y * f) < width)
+@dataclass(eq=False)
+class NewtonMethod:
+    """Newton's method on all rows: its point w with values f, and its width."""
 
+    span: SpanProblem
+    solver: HessianSolver
+    tol: float
+    w: NDArray[np.float64]
+    f: NDArray[np.float64]
+    width: float
+    caution: float = 2.0  #: how many times as far as before a row may move
+    change: NDArray[np.float64] | None = None  #: of the values, in the last step on all rows
 
-def _newton_step(
-    problem: SpanProblem,
-    w: NDArray[np.float64],
-    f: NDArray[np.float64],
-    width: float,
-    gradient: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """One step with a line search. Returns also the relative decrease that it predicted."""
-    band = np.flatnonzero(_inside(problem, f, width))
-    weights = problem.box[band] / (2 * width)
-    step = -problem.matrix.solve_hessian(band, weights, gradient)
-    change = problem.values(step)
-    length = _step_length(problem, w, f, (step, change), width)
-    decrease = -float(gradient @ step) / max(_smooth_objective(problem, w, f, width), 1e-300)
-    return w + length * step, f + length * change, decrease
+    def run(self, finished: Callable[[], bool]) -> None:
+        """Step until finished, or until it does not get on any more."""
+        everything = self._everything()
+        patience = _PATIENCE
+        while True:
+            alpha = everything.alpha(self.f)
+            point = self.span.point(alpha)
+            self.span.offer_dual(alpha, point)
+            self.span.offer_primal(self.w, self.f)
+            if patience == 0 or self.width < _THINNEST:
+                return
+            if finished() and (self.w.any() or self.span.gap <= self.tol):
+                return  # but a model that knows nothing yet gets its first step
+            before = self.width
+            chosen = self._part()
+            if chosen is None:
+                self._step(everything, self.w - point)
+            else:
+                self._steps_on_part(chosen, alpha, point, finished)
+            everything.width = self.width
+            patience = _PATIENCE if self.width < before else patience - 1
 
+    def restart(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
+        """Go on from another point."""
+        self.w, self.f, self.change = w, f, None
 
-def _step_length(
-    problem: SpanProblem,
-    w: NDArray[np.float64],
-    f: NDArray[np.float64],
-    direction: tuple[NDArray[np.float64], NDArray[np.float64]],
-    width: float,
-) -> float:
-    """Minimise the smoothed objective along a direction (step, change of f), over [0, 1].
+    def _everything(self) -> SmoothProblem:
+        nothing = np.zeros(len(self.w))
+        return SmoothProblem(self.span.matrix, self.span.y, self.span.box, self.width, nothing)
 
-    Far from the solution the step may be too long by orders of magnitude, so halve it until the
-    derivative at its end is negative; then bisect.
-    """
-    step, change = direction
-    linear, square = float(w @ step), float(step @ step)
+    def _step(self, problem: SmoothProblem, gradient: NDArray[np.float64]) -> None:
+        """One step on all rows."""
+        excess = problem.excess(self.f)
+        step = newton_step(problem, self.w, self.f, gradient, self.solver)
+        self.w, self.f = step.w, step.f
+        self.change = step.change if step.length == 1 else None
+        self.width = self._narrower(problem.width, step, excess)
 
-    def slope(length: float) -> float:
-        alpha = smooth_alpha(problem, f + length * change, width)
-        return linear + length * square - float(alpha @ (problem.y * change))
+    def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
+        """Return the width after a step, which had this excess before it."""
+        goal = _EXCESS * self.tol * self.span.primal
+        if excess <= goal or step.decrease >= _ON_THE_WAY * self.span.primal:
+            return width
+        return width * float(
+            np.clip(np.sqrt(goal / excess), *_NARROWING)
+        )  # excess is as its square
 
-    high = 1.0
-    if slope(high) <= 0:
-        return high
-    while slope(high / 2) > 0 and high > _SHORTEST_STEP:
-        high /= 2
-    low = high / 2
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) <= 0 else (low, middle)
-    return low
+    def _part(self) -> NDArray[np.int64] | None:
+        """Choose the rows that may come inside or leave, by how far the last step wanted to move."""
+        if self.change is None:
+            return None
+        some = abs(self.change[:: max(1, len(self.change) // _SAMPLED)])
+        reach = self.width + self.caution * float(np.quantile(some, _QUANTILE))
+        distance = abs(1 - self.span.y * self.f)
+        chosen = np.flatnonzero(distance < reach)
+        least = max(1, int(_LEAST_PART * self.span.matrix.n))
+        if len(chosen) < least:
+            chosen = np.sort(np.argpartition(distance, least)[:least])
+        most = min(_LARGEST_PART * self.span.matrix.n, self.span.matrix.most_some)
+        return chosen if len(chosen) <= most else None
 
+    def _steps_on_part(
+        self,
+        chosen: NDArray[np.int64],
+        alpha: NDArray[np.float64],
+        point: NDArray[np.float64],
+        finished: Callable[[], bool],
+    ) -> None:
+        """Steps on some rows, while the others keep their α; as far as all rows agree."""
+        span, width = self.span, self.width
+        rows, y = SomeRows(self.span.matrix, chosen), span.y[chosen]
+        fixed = point - rows.transposed_times(alpha[chosen] * y)
+        problem = SmoothProblem(rows, y, span.box[chosen], width, fixed)
+        w = self._descend(problem, self.f[chosen], finished)
+        self.width = problem.width
+        f, direction = self.f, (w - self.w, span.values(w) - self.f)
+        length = step_length(self._everything(), self.w, f, direction)
+        self.w, self.f = self.w + length * direction[0], f + length * direction[1]
+        self.change = None
+        if length < 1:
+            self.caution *= 2
 
-def _smooth_objective(
-    problem: SpanProblem, w: NDArray[np.float64], f: NDArray[np.float64], width: float
-) -> float:
-    t = 1 - problem.y * f
-    inside = np.clip(t + width, 0.0, 2 * width)
-    loss = inside * inside / (4 * width) + np.maximum(0.0, t - width)
-    return float(0.5 * w @ w + problem.box @ loss)
+    def _descend(
+        self, problem: SmoothProblem, f: NDArray[np.float64], finished: Callable[[], bool]
+    ) -> NDArray[np.float64]:
+        """Minimise over the given rows, and narrow the width, until they are no longer the right ones."""
+        w, start = self.w, f
+        room = float(abs(1 - problem.y * f).max()) - problem.width
+        for _ in range(_MOST_STEPS):
+            gradient, excess = problem.gradient(w, f), problem.excess(f)
+            precise = 0.5 * gradient @ gradient <= _RESIDUAL * self.tol * self.span.primal
+            if precise and excess <= _EXCESS * self.tol * self.span.primal:
+                break
+            step = newton_step(problem, w, f, gradient, self.solver)
+            w, f = step.w, step.f
+            if np.mean(abs(f - start) > room) > _STRAYED or finished():
+                break
+            problem.width = self._narrower(problem.width, step, excess)
+        return w

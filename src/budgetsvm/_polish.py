@@ -1,11 +1,9 @@
 """Phase 2: freeze the terms and solve the SVM in their span, to a certified optimum.
 
-Three stages. Newton's method on a sample of the rows finds its way from least squares to the
-neighbourhood of the SVM; Newton's method on all rows comes close, until few rows are left that could
-go either way; coordinate ascent on those settles them. The first two are fast far from the optimum and
-never reach it, the last is slow far away and precise close by. Where ascent gets stuck, as for a very
-large C, Newton's method takes over with narrower smoothing, and so on in turns. All count for the same
-certificate.
+Newton's method on a smoothed loss comes first, on samples of the rows and then on all; it is parallel,
+and it nearly always reaches the tolerance. Where it does not, as for a tolerance that asks for hardly
+any smoothing, coordinate ascent on the rows near the margin takes over, which is slow far from the
+optimum and precise close by; and so on in turns. Both count for the same certificate.
 """
 
 import warnings
@@ -20,14 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._basis import Basis
 from budgetsvm._features import KernelMatrix
-from budgetsvm._newton import newton_limit, newton_path, smooth_alpha
+from budgetsvm._hessian import HessianSolver
+from budgetsvm._newton import NewtonMethod, newton_on_samples
+from budgetsvm._smooth import smooth_alpha
 from budgetsvm._span import SpanProblem
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
 
-_WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
-_WIDTH_AFTER_SAMPLE = 0.5
-_SAMPLE_PER_DIMENSION = 10
+_WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,14 @@ class Limits:
     deadline: float  #: a value of perf_counter
     memory: float  #: bytes for kernel values
     n_threads: int
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where an earlier polish ended: its dual point, and coefficients of the points it was given."""
+
+    alpha: NDArray[np.float64]
+    coef: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +85,10 @@ def polish_in_span(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    start: NDArray[np.float64] | None = None,
+    start: Start | None = None,
     report: Callable[[float], object] = float,
 ) -> Polished:
-    """Solve the SVM in the span of a basis; `start` is a dual point to start from."""
+    """Solve the SVM in the span of a basis."""
     if len(basis) == 0:  # the kernel vanishes: so does the model
         total = float(problem.box.sum())
         points = basis.points.astype(np.float64)
@@ -96,7 +102,7 @@ def polish_in_span(
             late = perf_counter() >= limits.deadline
             return span.gap <= limits.tol or span.passes >= limits.max_passes or late
 
-        _solve(span, matrix, rng, start, finished)
+        _solve(span, rng, start, finished, limits.tol)
     return Polished(
         basis.points.astype(np.float64),
         basis.coefficients(span.w),
@@ -111,33 +117,34 @@ def polish_in_span(
 
 def _solve(
     span: SpanProblem,
-    matrix: KernelMatrix,
     rng: np.random.Generator,
-    start: NDArray[np.float64] | None,
+    start: Start | None,
     finished: Callable[[], bool],
+    tol: float,
 ) -> None:
-    """Run the stages until `finished`; a dual point to start from makes the first two needless."""
-    width = _WIDTH_AFTER_SAMPLE
+    """Newton's method, then ascent and Newton's method in turns, until `finished`."""
+    basis = span.matrix.basis
+    solver = HessianSolver(basis)
     if start is None:
-        w, width = _approach(span, matrix, rng)
-        w, f, width = newton_path(span, w, width, finished)
-        alpha = smooth_alpha(span, f, width)
+        w, width = newton_on_samples(span, solver, rng, finished, tol)
     else:
-        alpha, point = start, span.point(start)
-        f = span.values(point)
-        span.offer_dual(alpha, point)
-        span.offer_primal(point, f)
+        w, width = basis.coordinates(start.coef[basis.kept]), _WARM_WIDTH
+        span.offer_dual(start.alpha, span.point(start.alpha))
+    newton = NewtonMethod(span, solver, tol, w, span.values(w), width)
+    newton.run(finished)
+    alpha, f = smooth_alpha(span.y * newton.f, span.box, newton.width), newton.f
     if finished():
         return
-    ascent = WorkingSetAscent(span, matrix, alpha, f, rng)
+    ascent = WorkingSetAscent(span, span.matrix, alpha, f, rng)
     while not finished():
         ascent.round()
         if ascent.stuck and not finished():
-            _, f, width = newton_limit(span, span.w, width, finished)
-            alpha = smooth_alpha(span, f, width)
+            newton.restart(span.w, span.f)
+            newton.run(finished)
+            alpha, f = smooth_alpha(span.y * newton.f, span.box, newton.width), newton.f
             if span.dual > 0:  # otherwise there is no good dual point yet
                 alpha = span.alpha.copy()
-                f = span.values(span.point(alpha))
+                f = span.values(span.point_of_alpha)
             ascent.restart(alpha, f)
 
 
@@ -148,19 +155,3 @@ def warn_not_converged(polished: Polished, tol: float) -> None:
         "Raise max_passes, time_limit or tol; a smaller C or scaled features also help."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=6)  # the line that called fit
-
-
-def _approach(
-    span: SpanProblem, matrix: KernelMatrix, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], float]:
-    """Come near the solution on a sample of the rows, where that is much smaller than all."""
-    w, n = np.zeros(matrix.width), len(span.y)
-    size = min(_SAMPLE_PER_DIMENSION * matrix.width, max(1024, matrix.most_rows // 4))
-    if size > n / 2:
-        return w, _WIDEST
-    chosen = np.sort(rng.choice(n, size, replace=False))
-    scale = n / size
-    features = matrix.features(chosen, matrix.rows.dtype)  # not exact, and need not be
-    sample = SpanProblem(features, span.y[chosen], scale * span.box[chosen])
-    w, _, width = newton_path(sample, w, _WIDEST, lambda: False)
-    return w, max(width, _WIDTH_AFTER_SAMPLE)

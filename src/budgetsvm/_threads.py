@@ -35,14 +35,45 @@ def count_threads(n_jobs: int | None) -> int:
 
 def map_in_order(
     function: Callable[[_Item], _Result], items: Iterable[_Item], n_threads: int
-) -> Iterator[_Result]:
-    """Yield function(item) in the order of the items, computed in up to n_threads threads."""
+) -> list[_Result]:
+    """Return function(item) in the order of the items, computed in up to n_threads threads.
+
+    The calling thread is one of them. The others take what is next from a common queue: so a call
+    wakes them up once, however many items there are.
+    """
     work = list(items)
-    if n_threads == 1 or len(work) <= 1:
-        yield from map(function, work)
-        return
-    with ThreadPoolExecutor(min(n_threads, len(work))) as pool:
-        yield from pool.map(function, work)
+    helpers = min(n_threads, len(work)) - 1
+    if helpers < 1:
+        return [function(item) for item in work]
+    results: dict[int, _Result] = {}
+    queue = iter(range(len(work)))
+
+    def run() -> None:
+        try:
+            for i in queue:
+                results[i] = function(work[i])
+        finally:
+            for _ in queue:  # after an exception or an interrupt the rest is not wanted
+                pass
+
+    others = [_pool(n_threads).submit(run) for _ in range(helpers)]
+    try:
+        run()
+    finally:
+        for other in others:
+            if not other.cancel():  # it has begun
+                other.result()
+    return [results[i] for i in range(len(work))]
+
+
+@cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Return threads that stay: to start them takes longer than many a call has work for."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="budgetsvm")
+
+
+if hasattr(os, "register_at_fork"):  # threads do not live on in a forked process
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def for_each(action: Callable[[_Item], None], items: Iterable[_Item], n_threads: int) -> None:

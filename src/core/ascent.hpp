@@ -11,6 +11,7 @@
 
 #include "bsca.hpp"
 #include "leaf.hpp"
+#include "passes.hpp"
 
 namespace budgetsvm {
 
@@ -38,14 +39,6 @@ struct Pass {
     double upper = 0;       // the largest projected gradient met
     double lower = 0;       // the smallest
 };
-
-template <class T>
-void prefetch(const T* row, std::int32_t width) {
-#if defined(__GNUC__)
-    for (std::int32_t k = 0; k < width; k += 64 / static_cast<int>(sizeof(T)))
-        __builtin_prefetch(row + k);
-#endif
-}
 
 // Visit the rows in the given order once; `order` is compacted to those that stay active.
 template <class T>

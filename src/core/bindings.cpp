@@ -4,6 +4,7 @@
 #include "arguments.hpp"
 #include "ascent.hpp"
 #include "bsgd.hpp"
+#include "passes.hpp"
 
 namespace nb = nanobind;
 using namespace budgetsvm;
@@ -92,26 +93,48 @@ void kernel_block(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_
     });
 }
 
-// out_i = sum_j block_ij coef_j, in double whatever the block is.
+// The chosen rows of a block.
 template <class T>
-void times(Array<const T, 2> block, Array<const double, 1> coef, Array<double, 1> out) {
-    require(block.shape(0) == out.shape(0) && block.shape(1) == coef.shape(0), "shapes differ");
-    const auto width = static_cast<std::int32_t>(block.shape(1));
-    nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < block.shape(0); ++i)
-        out.data()[i] = leaf<T>().sum(coef.data(), block.data() + i * width, width);
+ChosenRows<T> unpack_chosen(const Array<const T, 2>& block,
+                            const Array<const std::int64_t, 1>& chosen) {
+    const auto n = static_cast<std::int64_t>(block.shape(0));
+    const auto count = static_cast<std::int64_t>(chosen.shape(0));
+    for (std::int64_t r = 0; r < count; ++r)
+        require(chosen.data()[r] >= 0 && chosen.data()[r] < n, "a chosen row is out of range");
+    return {block.data(), chosen.data(), count, static_cast<std::int32_t>(block.shape(1))};
 }
 
-// sums_j += sum_i v_i block_ij, in double; rows with v_i = 0 cost nothing.
+// out_i = sum_j block_ij coef_j for the chosen rows, in double whatever the block is.
 template <class T>
-void add_transposed_times(Array<const T, 2> block, Array<const double, 1> v,
-                          Array<double, 1> sums) {
-    require(block.shape(0) == v.shape(0) && block.shape(1) == sums.shape(0), "shapes differ");
-    const auto width = static_cast<std::int32_t>(block.shape(1));
+void times_block(Array<const T, 2> block, Array<const std::int64_t, 1> chosen,
+                 Array<const double, 1> coef, Array<double, 1> out) {
+    const ChosenRows<T> rows = unpack_chosen<T>(block, chosen);
+    require(chosen.shape(0) == out.shape(0) && block.shape(1) == coef.shape(0), "shapes differ");
     nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < block.shape(0); ++i)
-        if (v.data()[i] != 0)
-            leaf<T>().add(v.data()[i], block.data() + i * width, sums.data(), width);
+    times(rows, coef.data(), out.data());
+}
+
+// sums_j += sum_i v_i block_ij over the chosen rows, in double.
+template <class T>
+void add_transposed_times_block(Array<const T, 2> block, Array<const std::int64_t, 1> chosen,
+                                Array<const double, 1> v, Array<double, 1> sums) {
+    const ChosenRows<T> rows = unpack_chosen<T>(block, chosen);
+    require(chosen.shape(0) == v.shape(0) && block.shape(1) == sums.shape(0), "shapes differ");
+    nb::gil_scoped_release release;
+    add_transposed_times(rows, v.data(), sums.data());
+}
+
+// sums_j += sum_i weights_i <block_i, v> block_ij over the chosen rows, in double.
+template <class T>
+void add_normal_times_block(Array<const T, 2> block, Array<const std::int64_t, 1> chosen,
+                            Array<const double, 1> weights, Array<const double, 1> v,
+                            Array<double, 1> sums) {
+    const ChosenRows<T> rows = unpack_chosen<T>(block, chosen);
+    require(chosen.shape(0) == weights.shape(0) && block.shape(1) == sums.shape(0) &&
+                block.shape(1) == v.shape(0),
+            "shapes differ");
+    nb::gil_scoped_release release;
+    add_normal_times(rows, weights.data(), v.data(), sums.data());
 }
 
 template <class T>
@@ -168,9 +191,11 @@ void bind(nb::module_& m) {
         arg("maintenance"), arg("batch"), arg("t"), arg("n_total"));
     m.def("ascend", &ascend_rows<T>, array("rows"), array("curvature"), array("y"), array("box"),
           array("alpha"), array("w"), array("order"), arg("upper"), arg("lower"));
-    m.def("times", &times<T>, array("block"), array("coef"), array("out"));
-    m.def("add_transposed_times", &add_transposed_times<T>, array("block"), array("v"),
-          array("sums"));
+    m.def("times", &times_block<T>, array("block"), array("chosen"), array("coef"), array("out"));
+    m.def("add_transposed_times", &add_transposed_times_block<T>, array("block"), array("chosen"),
+          array("v"), array("sums"));
+    m.def("add_normal_times", &add_normal_times_block<T>, array("block"), array("chosen"),
+          array("weights"), array("v"), array("sums"));
     m.def("reduce", &reduce<T>, array("terms"), arg("size"), arg("kernel"), arg("maintenance"));
     m.def("decision", &decision<T>, array("rows"), array("terms"), arg("size"), arg("kernel"),
           array("out"));

@@ -10,6 +10,7 @@
 #include "leaf.hpp"
 
 #include "exp.hpp"
+#include "row_groups.hpp"
 #include "search.hpp"
 
 namespace budgetsvm {
@@ -274,7 +275,9 @@ constexpr Leaf<T> table = {dot<T>,
                            sum_over<SquaredDifference, T>,
                            index_of_least<true, double>,
                            index_of_least<false, T>,
-                           candidates<T>};
+                           candidates<T>,
+                           dots<T>,
+                           add_rows<T>};
 
 }  // namespace
 

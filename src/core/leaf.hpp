@@ -17,6 +17,9 @@ namespace budgetsvm {
 template <class T>
 constexpr std::int32_t lanes = 256 / sizeof(T);
 
+// Rows that `dots` and `add_rows` take at once: what is loaded for one serves all.
+constexpr int group_size = 4;
+
 // Functions that the levels of the leaf share with other files: never called, always inlined, so
 // that no version for one CPU is linked into code for another.
 #if defined(__GNUC__)
@@ -103,6 +106,11 @@ struct Leaf {
     // Lists, in order, the terms that may be cheaper to merge with than the bound says.
     std::int32_t (*candidates)(const T* distances, const double* coef, std::int32_t count,
                                Bound<T> bound, std::int32_t* found);
+    // out[i] = sum over j of coef[j] * rows[i][j] for a group of rows, in double. The rows after
+    // the group in `rows`, as many again, are brought into the cache.
+    void (*dots)(const T* const* rows, const double* coef, std::int32_t count, double* out);
+    // sums[j] += sum over a group of rows of scale[i] * rows[i][j], in double; as above.
+    void (*add_rows)(const double* scale, const T* const* rows, std::int32_t count, double* sums);
 };
 
 // The leaf in use, and its name: "baseline", "v3" or "v4" (x86-64 levels).

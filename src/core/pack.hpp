@@ -99,8 +99,14 @@ inline P keep_unless_less(P a, P b, P value) {
 // As many values as a pack of doubles holds, converted.
 inline Pack<double> widen(const double* p) { return load(p); }
 inline Pack<double> widen(const float* p) {
+#if defined(__AVX512F__)  // GCC 12 turns __builtin_convertvector into twice the instructions
+    return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+#elif defined(__AVX__)
+    return _mm256_cvtps_pd(_mm_loadu_ps(p));
+#else
     using Half = typename PackOf<float, pack_bytes / 2>::unaligned;
     return __builtin_convertvector(*reinterpret_cast<const Half*>(p), Pack<double>);
+#endif
 }
 // value * 2^n, n being what stands in the low bits of `shifted`
 template <class T, int mantissa>
