@@ -86,8 +86,7 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
         else:
             if False not in tables:
                 tables[False] = record.table("Fit and exact SVC", _COLUMNS, _NOTE)
-            form = problem.as_csr() if problem.suits_csr else problem
-            _against_svc(record, tables[False], form)
+            _against_svc(record, tables[False], problem.usual_form())
 
 
 def _against_svc(record: Record, table: Table, problem: Problem) -> None:
