@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import accuracy, epoch, exact, landmarks, two_phases
+from benchmarks import accuracy, epoch, exact, landmarks, peers, two_phases
 from benchmarks.data import SPECS, Problem, Spec, data_folder, load, missing_files
 from benchmarks.options import Options, parse
 from benchmarks.report import Record, bullets, status
@@ -19,6 +19,7 @@ BENCHMARKS = {
     "two-phases": two_phases,
     "landmarks": landmarks,
     "exact": exact,
+    "peers": peers,
 }
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-
-from benchmarks.timing import limited_threads
 
 Single: TypeAlias = NDArray[np.float32]
 
@@ -18,9 +17,9 @@ _CHUNK = 256
 class KernelBlocks:
     """Evaluates the Gaussian kernel k(X, Z) in chunks of 256 rows, in float32.
 
-    One buffer that stays in the cache, all operations in place, the factor -2 folded into Z,
-    whatever can be prepared is, and threads share the rows, as NumPy's exp would use one only: NumPy
-    should not be made to look slow.
+    One buffer that stays in the cache, all operations in place, the factor -2 folded into Z, and
+    whatever can be prepared is: NumPy should not be made to look slow. Threads share the rows, as
+    NumPy's own exp uses one only; so limit BLAS to one.
     """
 
     def __init__(self, X: Single, Z: Single, gamma: float, threads: int = 1) -> None:
@@ -30,13 +29,13 @@ class KernelBlocks:
         self._factor = np.ascontiguousarray(-2 * Z.T)
         self._buffers = [np.empty((_CHUNK, len(Z)), np.float32) for _ in range(threads)]
         bounds = np.linspace(0, len(X), threads + 1).astype(int)
-        self._shares = [range(a, b, _CHUNK) for a, b in zip(bounds, bounds[1:], strict=False)]
+        self._shares = [range(a, b, _CHUNK) for a, b in pairwise(bounds)]
         self._pool = ThreadPoolExecutor(threads)
         self._check()
 
     def evaluate(self) -> None:
         """Compute all kernel values; each chunk replaces the one before."""
-        self._each_chunk(lambda chunk, part: None)
+        self._each_chunk(lambda *_: None)
 
     def expand(self, coef: Single) -> Single:
         """Return Σ_j coef_j k(x, z_j) for all rows."""
@@ -53,8 +52,7 @@ class KernelBlocks:
         if len(self._shares) == 1:
             work(self._shares[0], self._buffers[0])
             return
-        with limited_threads(1):
-            list(self._pool.map(work, self._shares, self._buffers))
+        list(self._pool.map(work, self._shares, self._buffers))
 
     def _chunk(self, part: slice, out: Single) -> Single:
         np.matmul(self.X[part], self._factor, out=out)
