@@ -13,6 +13,7 @@ from benchmarks import (
     growth,
     landmarks,
     peers,
+    plot,
     prediction,
     threads,
     two_phases,
@@ -54,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             record.circumstances["load average at the end"] = load_average()
             record.save(options.out)
-    print(f"\nsaved in {options.out}: results.json, results.md")
+            plot.save(record, options.out)
+    drawn = f", {plot.NAME}" if (options.out / plot.NAME).exists() else ""
+    print(f"\nsaved in {options.out}: results.json, results.md{drawn}")
     for text in record.missing:
         print(f"MISSING: {text}")
     for text in record.misses:

@@ -17,6 +17,7 @@ from benchmarks.timing import Action, Timings, alternate, clock, limited_threads
 from benchmarks.yardstick import KernelBlocks, single, some_rows
 from budgetsvm import BudgetSVC
 
+TITLE = "Epoch ratio"
 _EPOCHS = 3
 _MOST_ROWS = 100_000  # of a big data set, unless --full is given; a ratio needs no more
 _TARGET, _TARGET_BUDGET = 0.6, 500
@@ -51,7 +52,7 @@ def takes(spec: Spec, options: Options) -> bool:  # noqa: ARG001 - all benchmark
 
 def run(record: Record, problems: Iterator[Problem], options: Options) -> None:
     """Measure all data sets, forms, budgets and solvers."""
-    table = record.table("Epoch ratio", _COLUMNS, _NOTE)
+    table = record.table(TITLE, _COLUMNS, _NOTE)
     for whole in problems:
         problem = whole if options.full else whole.first_rows(_MOST_ROWS)
         forms = [problem, problem.as_csr()] if problem.suits_csr else [problem]
