@@ -101,6 +101,6 @@ PEERS = {
     "RBFSampler + SGD": Peer(_after(RBFSampler, _sgd), lambda model: _FEATURES),  # noqa: ARG005
     "XGBoost": Peer(_xgboost, lambda model: int(model.get_booster().num_boosted_rounds())),
     TREES: Peer(_lightgbm, lambda model: int(model.booster_.num_trees())),
-    "intelex SVC": Peer(_intelex, _support_vectors, svc_accuracy),
+    "intelex SVC": Peer(_intelex, _support_vectors),
     EXACT: Peer(_svc, _support_vectors, svc_accuracy),
 }

@@ -21,8 +21,8 @@ def make(n: int, d: int) -> tuple[Array, Array]:
     values do not depend on d. The classes are separated by a smooth surface; a twentieth of the labels
     is wrong. Made in chunks, so that making them takes no memory to speak of.
     """
-    rng = np.random.default_rng(_SEED)
-    turn = np.linalg.qr(rng.standard_normal((d, _LATENT)))[0].T
+    turn_rng, rng = (np.random.default_rng([_SEED, stream]) for stream in range(2))
+    turn = np.linalg.qr(turn_rng.standard_normal((d, _LATENT)))[0].T
     X, y = np.empty((n, d)), np.empty(n)
     for start in range(0, n, _CHUNK):
         part = slice(start, min(start + _CHUNK, n))

@@ -18,7 +18,7 @@ from benchmarks.timing import clock
 
 _ENOUGH = 10.0  # seconds of fits: after that, no more repetitions
 _PREDICTED_ROWS, _PREDICTION_SECONDS = 10_000, 2.0
-_FEWEST_ROWS = 500
+_FEWEST_ROWS, _MOST_GUESSES, _CLOSE = 500, 12, 0.05
 
 
 def save(problem: Problem, path: Path) -> None:
@@ -57,13 +57,21 @@ def measure(name: str, path: str, threads: int, repeat: int, rows: int | None) -
 def rows_in_time(name: str, path: str, threads: int, seconds: float) -> dict[str, Any]:
     """Return how many rows a peer can train in about so many seconds, if that grows as n²."""
     most = len(_load(path, None).y)
-    n, taken = _FEWEST_ROWS, 0.0
-    while taken < seconds / 3 and n < most:
-        n = min(2 * n, most)
-        part = _load(path, n)
-        model = PEERS[name].make(Setting(part, threads, 0))
-        taken = clock(partial(model.fit, part.X, part.y))
-    return {"rows": min(most, round(n * (seconds / taken) ** 0.5))}
+    rows = min(_FEWEST_ROWS, most)
+    for _ in range(_MOST_GUESSES):
+        taken = _training_seconds(PEERS[name], _load(path, rows), threads)
+        factor = float(np.clip((seconds / taken) ** 0.5, 0.5, 2.0))
+        better = min(most, round(rows * factor))
+        if abs(better - rows) <= _CLOSE * rows:
+            break
+        rows = better
+    return {"rows": rows}
+
+
+def _training_seconds(peer: Peer, problem: Problem, threads: int) -> float:
+    """Return the faster of two fits, as what is compared with is the fastest of several."""
+    model = peer.make(Setting(problem, threads, 0))
+    return min(clock(partial(model.fit, problem.X, problem.y)) for _ in range(2))
 
 
 def _load(path: str, rows: int | None) -> Problem:
