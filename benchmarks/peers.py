@@ -1,6 +1,6 @@
 """Time and accuracy beside what else there is: exact, approximate and boosted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,7 +10,7 @@ from benchmarks.data import Problem, Spec
 from benchmarks.exact import SPEEDUPS
 from benchmarks.fresh import FreshProcessError, OutOfPatienceError, call
 from benchmarks.options import Options
-from benchmarks.report import Column, Record, Table, status
+from benchmarks.report import Column, Record, Row, Table, status
 from benchmarks.rivals import EXACT, NYSTROEM, OURS, PART, PEERS, TREES
 from benchmarks.timing import load_average
 
@@ -54,6 +54,22 @@ _TARGET_NOTE = (
     "machine."
 )
 
+# How BudgetSVC compares with a peer: a title, and a figure of which more is better.
+_QUANTITIES: dict[str, tuple[str, Callable[[Row, Row], float]]] = {
+    "fit": (
+        "fit, times faster",
+        lambda ours, peer: min(peer["seconds"], peer["cpu"]) / ours["seconds"],
+    ),
+    "accuracy": (
+        "accuracy, points better",
+        lambda ours, peer: 100 * (ours["score"] - peer["score"]),
+    ),
+    "prediction": (
+        "prediction, times faster",
+        lambda ours, peer: peer["predict_us"] / ours["predict_us"],
+    ),
+}
+
 
 def takes(spec: Spec, options: Options) -> bool:
     """Whether a data set is measured if the command line names none: as the paper has it."""
@@ -89,7 +105,7 @@ def _measure_all(
 
 
 def _measure(name: str, path: Path, our_seconds: float | None, options: Options) -> dict[str, Any]:
-    arguments = {"name": name, "path": str(path), "threads": options.threads}
+    arguments: dict[str, Any] = {"name": name, "path": str(path), "threads": options.threads}
     size = None
     try:
         if name == PART:
@@ -143,22 +159,6 @@ def _targets(peers: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]
         found = compare(peers[OURS], peers[against]) if known else None
         row = {"data": data, "against": against, "quantity": title}
         yield {**row, "found": found, "target": target}
-
-
-_QUANTITIES = {
-    "fit": (
-        "fit, times faster",
-        lambda ours, peer: min(peer["seconds"], peer["cpu"]) / ours["seconds"],
-    ),
-    "accuracy": (
-        "accuracy, points better",
-        lambda ours, peer: 100 * (ours["score"] - peer["score"]),
-    ),
-    "prediction": (
-        "prediction, times faster",
-        lambda ours, peer: peer["predict_us"] / ours["predict_us"],
-    ),
-}
 
 
 def _judge(record: Record, row: dict[str, Any]) -> None:

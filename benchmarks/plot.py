@@ -68,6 +68,7 @@ def _draw_peers(name: str, rows: Sequence[Row], axes: Any) -> None:
 def _bars(tables: Mapping[str, Sequence[Row]]) -> list[partial[None]]:
     """Return the ratios that have a target: small is good in the first two, large in the last."""
     panels = []
+    rows: Sequence[Row]
     if rows := [row for row in tables.get(epoch.TITLE, []) if row.get("target")]:
         labels = [f"{row['data']}, {row['solver']}" for row in rows]
         title = "An epoch (B=500) over NumPy's kernel block"
@@ -84,7 +85,9 @@ def _bars(tables: Mapping[str, Sequence[Row]]) -> list[partial[None]]:
 def _draw_bars(title: str, labels: Sequence[str], rows: Sequence[Row], key: str, axes: Any) -> None:
     colours = {"ok": _MET, "MISSED": _MISSED}
     values = [row[key] for row in rows]
-    bars = axes.barh(labels, values, color=[colours.get(r.get("verdict"), _PLAIN) for r in rows])
+    bars = axes.barh(
+        labels, values, color=[colours.get(r.get("verdict", ""), _PLAIN) for r in rows]
+    )
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1, "alpha": 0.8}
     axes.bar_label(bars, fmt="%.2f", padding=6, fontsize=9, bbox=background, zorder=3)
     for place, row in enumerate(rows):

@@ -25,7 +25,7 @@ class Setting:
     seed: int
 
     @property
-    def kernel(self) -> dict[str, float]:
+    def kernel(self) -> dict[str, Any]:
         """C and gamma, as all kernel machines name them."""
         return {"C": self.problem.C, "gamma": self.problem.gamma}
 

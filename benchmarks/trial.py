@@ -96,4 +96,4 @@ def _prediction_us(model: Any, problem: Problem) -> float:
     times = [clock(lambda: model.predict(rows))]
     while sum(times) < _PREDICTION_SECONDS and len(times) < 20:
         times.append(clock(lambda: model.predict(rows)))
-    return 1e6 * min(times) / rows.shape[0]
+    return 1e6 * min(times) / int(rows.shape[0])
