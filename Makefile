@@ -38,7 +38,7 @@ format: $(VENV)/.lint ## put all files into the agreed format
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
-bench: $(VENV)/.bench ## run the benchmarks
+bench: $(VENV)/.bench ## measure against targets, NumPy and peers; one table, one picture
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 sanitize: sanitize-memory sanitize-threads ## run the core's tests with sanitizers (GCC)

@@ -6,8 +6,20 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import accuracy, epoch, exact, landmarks, two_phases
+from benchmarks import (
+    accuracy,
+    epoch,
+    exact,
+    growth,
+    landmarks,
+    peers,
+    plot,
+    prediction,
+    threads,
+    two_phases,
+)
 from benchmarks.data import SPECS, Problem, Spec, data_folder, load, missing_files
+from benchmarks.fresh import FreshProcessError
 from benchmarks.options import Options, parse
 from benchmarks.report import Record, bullets, status
 from benchmarks.timing import circumstances, limited_threads, load_average
@@ -19,6 +31,10 @@ BENCHMARKS = {
     "two-phases": two_phases,
     "landmarks": landmarks,
     "exact": exact,
+    "peers": peers,
+    "growth": growth,
+    "threads": threads,
+    "prediction": prediction,
 }
 
 
@@ -26,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the chosen benchmarks. Returns 1 if an answer was wrong, or nothing could be run."""
     summaries = {name: (module.__doc__ or "").split("\n")[0] for name, module in BENCHMARKS.items()}
     options = parse(arguments, summaries)
-    folder = data_folder()
     plan = {name: _chosen(name, options) for name in BENCHMARKS if name in options.only}
+    folder = data_folder() if any(plan.values()) else Path()
     with limited_threads(options.threads):
         record = _begin(options, folder, [s for s in SPECS if any(s in p for p in plan.values())])
         try:
@@ -39,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             record.circumstances["load average at the end"] = load_average()
             record.save(options.out)
-    print(f"\nsaved in {options.out}: results.json, results.md")
+            plot.save(record, options.out)
+    drawn = f", {plot.NAME}" if (options.out / plot.NAME).exists() else ""
+    print(f"\nsaved in {options.out}: results.json, results.md{drawn}")
     for text in record.missing:
         print(f"MISSING: {text}")
     for text in record.misses:
@@ -71,7 +89,10 @@ def _begin(options: Options, folder: Path, specs: Sequence[Spec]) -> Record:
 
 def _run(name: str, record: Record, folder: Path, specs: Sequence[Spec], options: Options) -> None:
     start = perf_counter()
-    BENCHMARKS[name].run(record, _problems(folder, specs), options)
+    try:
+        BENCHMARKS[name].run(record, _problems(folder, specs), options)
+    except FreshProcessError as error:
+        record.check(False, f"{name}: {error}")
     record.save(options.out)
     print(f"({name}: {perf_counter() - start:.0f} s)")
 

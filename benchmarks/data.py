@@ -33,8 +33,8 @@ _OPENERS: dict[str, Callable[..., Any]] = {
 _CACHE_LAYOUT = 1
 _SPLIT_SEED = 0
 _TEST_SHARE = 0.2
-# From here on CSR is a form that a user would choose, too.
-_SPARSE_BELOW = 0.25
+# With fewer entries that are not zero, CSR is a form that a user would choose, too.
+_SPARSE_BELOW = 0.2
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,20 @@ class Problem:
     @property
     def suits_csr(self) -> bool:
         """Whether most entries are zero."""
-        return bool(np.count_nonzero(self.X) < _SPARSE_BELOW * self.X.size)
+        nonzero = self.X.nnz if self.is_sparse else np.count_nonzero(self.X)
+        return bool(nonzero < _SPARSE_BELOW * np.prod(self.X.shape))
 
     def as_csr(self) -> "Problem":
         """Return the same problem with sparse rows."""
         return replace(self, X=sparse.csr_array(self.X), X_test=sparse.csr_array(self.X_test))
+
+    def usual_form(self) -> "Problem":
+        """Return the problem as a user would have it: sparse where most entries are zero."""
+        return self.as_csr() if self.suits_csr else self
+
+    def first_rows(self, n: int) -> "Problem":
+        """Return the problem with the first n training rows."""
+        return replace(self, X=self.X[:n], y=self.y[:n])
 
 
 def data_folder() -> Path:

@@ -4,10 +4,13 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.data import Problem
 from benchmarks.timing import clock
@@ -16,6 +19,7 @@ from budgetsvm._polish import polish_in_span
 
 SOLVERS = ("bsca", "bsgd")
 BUDGETS = (200, 500)
+_CHUNK = 2000
 
 
 def plain(
@@ -80,3 +84,19 @@ def _observed_passes() -> Iterator[list[int]]:
 
     with patch.object(_machine, "polish_in_span", observed):
         yield passes
+
+
+def svc_accuracy(svc: Any, problem: Problem) -> float:
+    """Return what ``svc.score`` returns, by matrix products: it may take longer than training."""
+    rows, terms, coef = map(_dense, (problem.X_test, svc.support_vectors_, svc.dual_coef_))
+    evaluate = partial(rbf_kernel, Y=terms, gamma=problem.gamma)
+    starts = range(0, len(rows), _CHUNK)
+    blocks = [evaluate(rows[start : start + _CHUNK]) @ coef[0] for start in starts]
+    values = np.concatenate(blocks) + svc.intercept_[0]
+    some = slice(0, 100)
+    np.testing.assert_allclose(values[some], svc.decision_function(problem.X_test[some]), rtol=1e-6)
+    return float(np.mean(svc.classes_[(values > 0).astype(np.intp)] == problem.y_test))
+
+
+def _dense(values: Any) -> Any:
+    return values.toarray() if hasattr(values, "toarray") else values

@@ -130,7 +130,7 @@ class Record:
     def _markdown(self) -> str:
         parts = ["# Benchmark results", "", *bullets(self.circumstances), ""]
         lists = {
-            "Missing data sets": self.missing,
+            "Missing": self.missing,
             "Wrong answers": self.failures,
             "Missed targets": self.misses,
         }

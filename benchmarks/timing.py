@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
 
+import joblib
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -67,6 +68,17 @@ def limited_threads(n_threads: int) -> Iterator[None]:
     """Pin BLAS and OpenMP to a number of threads."""
     with threadpool_limits(n_threads):
         yield
+
+
+def clock_with_threads(work: Callable[[], object], n_threads: int) -> float:
+    """Return the seconds of a piece of work for which BLAS and OpenMP may use so many threads."""
+    with limited_threads(n_threads):
+        return clock(work)
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    return int(joblib.cpu_count())
 
 
 def load_average() -> float | None:
