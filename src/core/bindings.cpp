@@ -30,7 +30,9 @@ Result solve(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& 
     Batch<T> batch(kernel, terms, batch_size, !unlimited);
     const Tally tally = with_maintenance(maintenance_arg, kernel, terms, [&](auto& maintenance) {
         nb::gil_scoped_release release;
-        Team team(std::min(n_threads, padded(batch_size, Batch<T>::tile) / Batch<T>::tile));
+        const std::int32_t most_tiles = padded(batch_size, Batch<T>::tile) / Batch<T>::tile;
+        Team team(std::min(n_threads, most_tiles),
+                  [&](std::int32_t i) { batch.evaluate(i, visits.rows, terms); });
         Expansion<T, std::decay_t<decltype(maintenance)>> model{
             terms, maintenance, batch, team, unlimited ? terms.capacity : budget, batch_size};
         return run(visits, model);

@@ -13,7 +13,7 @@ struct Expansion {
     Terms<T>& terms;
     Maintenance& maintenance;
     Batch<T>& batch;
-    Team& team;
+    Team& team;               // its tasks evaluate the tiles of the batch
     std::int32_t budget;      // no limit: the capacity
     std::int32_t batch_size;  // as the batch has room for
 
@@ -24,8 +24,7 @@ struct Expansion {
             const auto count =
                 static_cast<std::int32_t>(std::min<std::int64_t>(batch_size, visits.count - start));
             batch.open(start, count);
-            team.run(batch.n_tiles(),
-                     [&](std::int32_t i) { batch.evaluate(i, visits.rows, terms); });
+            team.run(batch.n_tiles());
             for (std::int32_t p = 0; p < count; ++p) {
                 batch.advance_to(p);
                 visit(start + p, batch.value());
