@@ -57,7 +57,7 @@ _READING_COLUMNS = (
 _NOTE = (
     f"BudgetSVC with its defaults, B={_BUDGET}: the fastest of {_RUNS} seeds, their mean accuracy and "
     "terms. SVC (cache_size=1000, same C and gamma, always one thread): once.\nCPU s: the processor "
-    "time of SVC; well below SVC s, others used the machine, and SVC looks too slow. Both get the same "
+    "time of SVC, which counts: it is not to blame for other work on the machine. Both get the same "
     "rows, CSR where most entries are zero.\nlost: percentage points of test accuracy, against SVC "
     "with its bias."
 )
@@ -102,7 +102,7 @@ def _against_svc(record: Record, table: Table, problem: Problem) -> None:
     }
     for name, runs in fits.items():
         row = {**exact, **_summary(name, runs)}
-        row["speedup"] = row["exact_seconds"] / row["seconds"]
+        row["speedup"] = min(row["exact_seconds"], row["exact_cpu"]) / row["seconds"]
         row["lost"] = 100 * (row["exact_score"] - row["score"])
         _judge(record, row)
         table.add(row)
