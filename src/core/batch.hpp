@@ -49,6 +49,7 @@ class Batch {
         count_ = count;
         current_ = -1;
         std::fill(values_.begin(), values_.begin() + count, 0.0);
+        std::fill(own_.begin(), own_.end(), T(0));
     }
 
     std::int32_t n_tiles() const { return padded(count_, tile) / tile; }
@@ -59,7 +60,7 @@ class Batch {
         block.load(rows, start_ + first, size, kernel_);
         for (std::int32_t p = 0; p < size; ++p) {
             own_norms_[first + p] = block.norm(p);
-            if (!own_.empty()) own().place(first + p, block.row(p));
+            if (!own_.empty()) own().place_entries(first + p, block.row(p));
         }
         const Out<T> kept{pairs_.data() + first * stride_, stride_,
                           static_cast<std::int32_t>(stride_)};

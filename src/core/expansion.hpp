@@ -26,6 +26,7 @@ struct Expansion {
             batch.open(start, count);
             team.run(batch.n_tiles());
             for (std::int32_t p = 0; p < count; ++p) {
+                visits.prefetch_variables(start + p + 16);
                 batch.advance_to(p);
                 visit(start + p, batch.value());
             }

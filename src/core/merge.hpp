@@ -54,7 +54,9 @@ class Merge {
     // look.
     std::int32_t smallest(const Terms<T>& terms) {
         const std::int32_t last = terms.size - 1;
-        if (terms.size == expected_size_ && std::fabs(terms.coef[last]) < floor_) return last;
+        if (terms.size == expected_size_ && std::fabs(terms.coef[last]) < floor_ && --trusted_ > 0)
+            return last;
+        trusted_ = 64;
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
         floor_ = std::numeric_limits<double>::infinity();
         for (std::int32_t j = 0; j < terms.size; ++j)
@@ -163,6 +165,7 @@ class Merge {
     std::vector<double> apart_;
     std::int32_t expected_size_ = -1;  // of the next call, if nothing but one insertion happens
     double floor_ = 0;
+    int trusted_ = 0;  // how often floor_ may be used before it is found anew, higher perhaps
 };
 
 }  // namespace budgetsvm

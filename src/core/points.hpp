@@ -17,7 +17,9 @@ class PointBlock {
     void load(const Rows& rows, std::int64_t start, std::int32_t count, const Kernel& kernel) {
         reserve(rows, start, count);
         std::int64_t used = 0;
+        for (std::int32_t p = 0; p < std::min(ahead, count); ++p) rows.prefetch(start + p);
         for (std::int32_t p = 0; p < count; ++p) {
+            if (p + ahead < count) rows.prefetch(start + p + ahead);
             const Row<T> row = rows.indices ? copy_sparse(rows, start + p, used)
                                             : copy_dense(rows, start + p, used);
             rows_[p] = row;
@@ -34,13 +36,11 @@ class PointBlock {
   private:
     // Below this share of non-zeros, touching them alone is faster.
     static constexpr double sparse_below = 0.75;
+    static constexpr std::int32_t ahead = 8;  // rows to be fetched while one is copied
 
     void reserve(const Rows& rows, std::int64_t start, std::int32_t count) {
         std::int64_t entries = 0;
-        for (std::int32_t p = 0; p < count; ++p) {
-            prefetch(rows, start + p);
-            entries += rows.length(start + p);
-        }
+        for (std::int32_t p = 0; p < count; ++p) entries += rows.length(start + p);
         if (entries > static_cast<std::int64_t>(values_.size())) {
             values_.resize(static_cast<std::size_t>(entries));
             indices_.resize(static_cast<std::size_t>(entries));
@@ -49,19 +49,6 @@ class PointBlock {
             rows_.resize(static_cast<std::size_t>(count));
             norms_.resize(static_cast<std::size_t>(count));
         }
-    }
-
-    // The rows of a visiting order are all over the memory: ask for them before they are needed.
-    static void prefetch(const Rows& rows, std::int64_t r) {
-#if defined(__GNUC__)
-        const std::int64_t from = rows.start(r), to = from + rows.length(r);
-        if (rows.singles)
-            for (std::int64_t i = from; i < to; i += 16) __builtin_prefetch(rows.singles + i);
-        else
-            for (std::int64_t i = from; i < to; i += 8) __builtin_prefetch(rows.doubles + i);
-        if (rows.indices)
-            for (std::int64_t i = from; i < to; i += 16) __builtin_prefetch(rows.indices + i);
-#endif
     }
 
     Row<T> copy_sparse(const Rows& rows, std::int64_t r, std::int64_t used) {

@@ -42,6 +42,16 @@ struct Visits {
     // Without a budget: the term that belongs to each training point, -1 if there is none yet. Null
     // with a budget, where terms lose their origin.
     std::int32_t* slots;
+
+    // The variables of a visit, some visits before it.
+    void prefetch_variables(std::int64_t r) const {
+#if defined(__GNUC__)
+        if (r >= count) return;
+        __builtin_prefetch(y + order[r]);
+        __builtin_prefetch(box + order[r]);
+        __builtin_prefetch(alpha + order[r]);
+#endif
+    }
 };
 
 }  // namespace budgetsvm

@@ -52,10 +52,22 @@ struct Terms {
     }
 
     void place(std::int32_t j, Row<T> x) {
+        if (x.count < features) {
+            T* column = z(j);
+            for (std::int64_t k = 0; k < features; ++k) column[k * lanes<T>] = T(0);
+        }
+        place_entries(j, x);
+    }
+
+    // The same where all other features are zero already.
+    void place_entries(std::int32_t j, Row<T> x) {
         T* column = z(j);
-        if (x.count < features)
-            for (std::int32_t k = 0; k < features; ++k) column[k * lanes<T>] = T(0);
-        for (std::int32_t e = 0; e < x.count; ++e) column[x.feature(e) * lanes<T>] = x.values[e];
+        if (x.indices)
+            for (std::int32_t e = 0; e < x.count; ++e)
+                column[static_cast<std::int64_t>(x.indices[e]) * lanes<T>] = x.values[e];
+        else
+            for (std::int32_t k = 0; k < x.count; ++k)
+                column[static_cast<std::int64_t>(k) * lanes<T>] = x.values[k];
     }
 
     // The last term takes the place of term j.
