@@ -43,14 +43,12 @@ struct Visits {
     // with a budget, where terms lose their origin.
     std::int32_t* slots;
 
-    // The variables of a visit, some visits before it.
-    void prefetch_variables(std::int64_t r) const {
-#if defined(__GNUC__)
-        if (r >= count) return;
-        __builtin_prefetch(y + order[r]);
-        __builtin_prefetch(box + order[r]);
-        __builtin_prefetch(alpha + order[r]);
-#endif
+    // Read the variables of visits [start, stop): see Rows::touch.
+    double touch(std::int64_t start, std::int64_t stop) const {
+        double sum = 0;
+        for (std::int64_t r = start; r < stop; ++r)
+            sum += y[order[r]] + box[order[r]] + alpha[order[r]];
+        return sum;
     }
 };
 

@@ -42,16 +42,16 @@ struct Rows {
         return static_cast<std::int32_t>(starts[i + 1] - starts[i]);
     }
 
-    // The rows of a visiting order are all over the memory: ask for one before it is needed.
-    void prefetch(std::int64_t r) const {
-#if defined(__GNUC__)
+    // Read something of every cache line of a row, so that it is at hand when needed. The rows of a
+    // visiting order are all over the memory; prefetch instructions do not help, as the CPU may
+    // drop them where the page is not at hand either.
+    double touch(std::int64_t r) const {
         const std::int64_t from = start(r), to = from + length(r);
-        for (std::int64_t i = from; singles && i < to; i += 16) __builtin_prefetch(singles + i);
-        for (std::int64_t i = from; doubles && i < to; i += 8) __builtin_prefetch(doubles + i);
-        for (std::int64_t i = from; indices && i < to; i += 16) __builtin_prefetch(indices + i);
-#else
-        (void)r;
-#endif
+        double sum = 0;
+        for (std::int64_t i = from; singles && i < to; i += 16) sum += singles[i];
+        for (std::int64_t i = from; doubles && i < to; i += 8) sum += doubles[i];
+        for (std::int64_t i = from; indices && i < to; i += 16) sum += indices[i];
+        return sum;
     }
 };
 
