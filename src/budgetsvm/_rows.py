@@ -19,7 +19,7 @@ Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray
 Source: TypeAlias = tuple[Block, NDArray[np.int64] | None, NDArray[np.float64] | None]
 Precision: TypeAlias = type[np.float32] | type[np.float64]
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES, _BLOCK_ROWS = 1 << 24, 4096  # small enough for threads to share the rows evenly
 _ZERO_SAMPLE = 4096  # rows that tell how common zeros are
 
 # float32 distances carry an error of about 2⁻²³ times the squared norms they are the difference of.
@@ -89,7 +89,7 @@ class Rows:
 
 
 def _chunks(n: int, row_cost: float) -> Iterator[slice]:
-    step = int(np.clip(_BLOCK_BYTES / (8 * max(1.0, row_cost)), 16, 65536))
+    step = int(np.clip(_BLOCK_BYTES / (8 * max(1.0, row_cost)), 16, _BLOCK_ROWS))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
