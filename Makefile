@@ -43,15 +43,20 @@ bench: $(VENV)/.bench ## measure against targets, NumPy and peers; one table, on
 
 sanitize: sanitize-memory sanitize-threads ## run the core's tests with sanitizers (GCC)
 
-# The sanitizers' run-time library must come first in a process that is not built with it.
+# The sanitizers' run-time library must come first in a process that is not built with it, and needs
+# to find that of C++ behind it.
+PRELOAD = LD_PRELOAD="$$($(CXX) -print-file-name=$(1)) $$($(CXX) -print-file-name=libstdc++.so)"
+
+# The address sanitizer holds on to memory that was freed: no use in measuring its peak.
 sanitize-memory:
 	$(call build_sanitized,address$(comma)undefined,memory)
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS)
+	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS) \
+	  --deselect tests/test_two_phases.py::test_memory_stays_within_the_limit
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)
-	LD_PRELOAD="$$($(CXX) -print-file-name=libtsan.so)" TSAN_OPTIONS=exitcode=66:halt_on_error=1 \
+	$(call PRELOAD,libtsan.so) TSAN_OPTIONS=exitcode=66:halt_on_error=1 \
 	  $(VENV)-threads/bin/python -m pytest --capture=sys -k thread tests $(PYTEST_ARGS)
 
 comma := ,
