@@ -56,7 +56,7 @@ sanitize-memory:
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)
-	$(call PRELOAD,libtsan.so) TSAN_OPTIONS=exitcode=66:halt_on_error=1 \
+	$(call PRELOAD,libtsan.so) TSAN_OPTIONS=exitcode=66:halt_on_error=1:die_after_fork=0 \
 	  $(VENV)-threads/bin/python -m pytest --capture=sys -k thread tests $(PYTEST_ARGS)
 
 comma := ,
