@@ -38,6 +38,7 @@ class Matrix(ABC):
         self.width = len(basis)
         self.n_threads = n_threads
         self.part_bytes = part_bytes
+        self._most_rows = int(max(64, part_bytes / (8 * self.width)))  # of a part
         self._everyone = np.arange(n)
 
     @abstractmethod
@@ -46,8 +47,9 @@ class Matrix(ABC):
 
     def parts(self, n: int) -> list[slice]:
         """Return slices of n rows; the work of all threads on one each takes bounded memory."""
-        most = int(max(64, self.part_bytes / (8 * self.width)))
-        return _slices(0, n, min(most, max(_SMALLEST_PART // self.width, -(-n // _PARTS))))
+        return _slices(
+            0, n, min(self._most_rows, max(_SMALLEST_PART // self.width, -(-n // _PARTS)))
+        )
 
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return f(x_i) for the function with coordinates w."""
@@ -85,10 +87,9 @@ class Matrix(ABC):
     def gram(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ over the given rows k_i of kernel values."""
         roots, n = np.sqrt(weights), len(indices)
-        most = int(max(64, self.part_bytes / (8 * self.width)))
 
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
-            for piece in _slices(part.start, part.stop, most):
+            for piece in _slices(part.start, part.stop, self._most_rows):
                 block, chosen = self.part(indices[piece])
                 scaled = block[chosen] * roots[piece, np.newaxis]
                 sums += scaled.T @ scaled

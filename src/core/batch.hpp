@@ -23,7 +23,7 @@ namespace budgetsvm {
 template <class T>
 class Batch {
   public:
-    static constexpr std::int32_t tile = 32;  // points that one thread evaluates at a time
+    static constexpr std::int32_t tile = points_at_once;  // what one thread evaluates at a time
 
     // `most` points at a time; keep_pairs: terms will change, not just be added.
     Batch(const Kernel& kernel, const Terms<T>& terms, std::int32_t most, bool keep_pairs)
@@ -193,7 +193,7 @@ class Batch {
         if (!own_.empty()) return kernel_.pairs(point(), norm(), own(), own_pairs_.data());
         spread_.resize(static_cast<std::size_t>(features_));
         const Row<T> x = point();
-        for (std::int32_t e = 0; e < x.count; ++e) spread_[x.feature(e)] = x.values[e];
+        x.spread(spread_.data());
         for (std::int32_t q = current_ + 1; q < count_; ++q)
             own_pairs_[q] =
                 kernel_.pair(tiles_[q / tile].row(q % tile), own_norms_[q], spread_.data(), norm());

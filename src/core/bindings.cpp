@@ -63,9 +63,9 @@ void for_points(const RowsArg& rows_arg, const Terms<T>& terms, const Kernel& ke
     require(static_cast<std::int64_t>(out_length) == rows.count, "out has the wrong length");
     nb::gil_scoped_release release;
     PointBlock<T> block;
-    constexpr std::int64_t most = 32;
-    for (std::int64_t start = 0; start < rows.count; start += most) {
-        const auto count = static_cast<std::int32_t>(std::min(most, rows.count - start));
+    for (std::int64_t start = 0; start < rows.count; start += points_at_once) {
+        const auto count =
+            static_cast<std::int32_t>(std::min<std::int64_t>(points_at_once, rows.count - start));
         block.load(rows, start, count, kernel);
         use(start, block.points());
     }

@@ -169,7 +169,7 @@ struct Kernel {
     template <class T>
     void call(Row<T> x, const Terms<T>& terms, T* out) const {
         std::vector<double> point(terms.features), values(terms.size);
-        for (std::int32_t e = 0; e < x.count; ++e) point[x.feature(e)] = x.values[e];
+        x.spread(point.data());
         callback(point.data(), terms.size, values.data());
         for (std::int32_t j = 0; j < terms.size; ++j) out[j] = static_cast<T>(values[j]);
     }

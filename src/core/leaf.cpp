@@ -94,12 +94,10 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
     }
 }
 
-constexpr int group =
-    4;  // packs whose exp is computed together: as many as there are registers for
-template <class T>
-constexpr bool packs_are_groups = packs<T> % group == 0;
-static_assert(packs_are_groups<float> && packs_are_groups<double>,
-              "a panel is some groups of packs");
+// Packs whose exp is computed together: as many as there are registers for.
+constexpr int packs_at_once = 4;
+static_assert(packs<float> % packs_at_once == 0 && packs<double> % packs_at_once == 0,
+              "a panel is taken so many packs at a time");
 
 enum class Want { distances, kernel, sums };  // sums: with the distances
 
@@ -117,16 +115,17 @@ inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, 
         const Pack<T> some = load(norms + i * pack_size<T>);
         store(out + i * pack_size<T>, greater(Operation::distance(own, some, sums[i]), Pack<T>{}));
     }
-    Pack<T> products[group] = {};
+    Pack<T> products[packs_at_once] = {};
     if (want == Want::distances) return products[0];
     BUDGETSVM_UNROLL
-    for (int start = 0; start < packs<T>; start += group) {
-        Pack<T> values[group];
+    for (int start = 0; start < packs<T>; start += packs_at_once) {
+        Pack<T> values[packs_at_once];
         BUDGETSVM_UNROLL
-        for (int i = 0; i < group; ++i) values[i] = load(out + (start + i) * pack_size<T>) * rate;
-        exp_negative<T, group>(values);
+        for (int i = 0; i < packs_at_once; ++i)
+            values[i] = load(out + (start + i) * pack_size<T>) * rate;
+        exp_negative<T, packs_at_once>(values);
         BUDGETSVM_UNROLL
-        for (int i = 0; i < group; ++i) {
+        for (int i = 0; i < packs_at_once; ++i) {
             const int at = (start + i) * pack_size<T>;
             if (want == Want::kernel) store(out + at, values[i]);
             if (want == Want::sums) products[i] = products[i] + load(coef + at) * values[i];
@@ -181,10 +180,9 @@ inline void evaluate_panel(const Points<T>& x, std::int32_t start, std::int32_t 
 
 template <class Operation, Want want, class T>
 void radial(Points<T> x, Panels<T> z, T gamma, Out<T> out, const double* coef, double* values) {
-    constexpr std::int32_t most = 32;  // points per round, each with registers of sums
-    for (std::int32_t start = 0; start < x.count; start += most) {
-        const std::int32_t stop = start + most < x.count ? start + most : x.count;
-        Sums<T> sums[most] = {};
+    for (std::int32_t start = 0; start < x.count; start += points_at_once) {
+        const std::int32_t end = start + points_at_once, stop = end < x.count ? end : x.count;
+        Sums<T> sums[points_at_once] = {};
         for (std::int32_t p = 0; p < z.count(); ++p) {
             T narrowed[lanes<T>];
             if (want == Want::sums) narrow_coef(coef, p, z.size, narrowed);

@@ -17,6 +17,9 @@ namespace budgetsvm {
 template <class T>
 constexpr std::int32_t lanes = 256 / sizeof(T);
 
+// Points that pass by a panel before the next has its turn.
+constexpr std::int32_t points_at_once = 32;
+
 // Rows that `dots` and `add_rows` take at once: what is loaded for one serves all.
 constexpr int group_size = 4;
 
@@ -76,7 +79,7 @@ struct Radial {
 // What a merge partner must beat: see partner.hpp.
 template <class T>
 struct Bound {
-    T farthest;  // squared distance that none beyond this can
+    T farthest;  // squared distance beyond which nobody can
     T scale;     // 2 gamma
     T size;      // |beta_a|
     T cost;      // a little more than the cost to beat

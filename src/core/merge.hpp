@@ -119,7 +119,7 @@ class Merge {
             }
             const Row<T> x = batch.point();
             if (x.count < terms.features) std::fill(points_[i].begin(), points_[i].end(), T(0));
-            for (std::int32_t e = 0; e < x.count; ++e) points_[i][x.feature(e)] = x.values[e];
+            x.spread(points_[i].data());
         }
     }
 

@@ -28,8 +28,8 @@ class PartnerSearch {
   public:
     PartnerSearch(double gamma, MergeOptions options) : gamma_(gamma), options_(options) {}
 
-    // members := a, then its partners in order of cost. distances[j] = ||z_a - z_j||^2 and |rho| <=
-    // rho_most for all j != a.
+    // Adds to members the partners of a, in order of cost. distances[j] = ||z_a - z_j||^2 and |rho|
+    // <= rho_most for all j != a.
     void find(const Terms<T>& terms, std::int32_t a, double rho_most, const T* distances,
               std::vector<std::int32_t>& members) {
         if (terms.size < 2) return;

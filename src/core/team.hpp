@@ -81,7 +81,7 @@ class Team {
     // Take a task and do it. Returns false if there is none.
     bool work() {
         std::uint64_t word = open_.load();
-        Ticket ticket = Ticket::of(word);
+        Ticket ticket;
         do {
             ticket = Ticket::of(word);
             if (!ticket.left()) return false;

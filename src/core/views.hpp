@@ -14,6 +14,12 @@ struct Row {
     std::int32_t count;
 
     std::int32_t feature(std::int32_t entry) const { return indices ? indices[entry] : entry; }
+
+    // out[feature] = value, for the features of this row alone.
+    template <class U>
+    void spread(U* out) const {
+        for (std::int32_t e = 0; e < count; ++e) out[feature(e)] = values[e];
+    }
 };
 
 // A selection of rows of a matrix that the user owns: dense (row-major) or compressed sparse rows,
