@@ -98,6 +98,20 @@ def test_many_features() -> None:
     np.testing.assert_allclose(many.terms.points(), one.terms.points(), atol=1e-9)
 
 
+def trained_on(X: Any) -> CoreRun:
+    """Return a model that has one term less than X has rows, all of one class."""
+    core, _ = make_pair(
+        X.astype(float),
+        np.ones(len(X)),
+        kernel="rbf",
+        solver="bsca",
+        maintenance="remove",
+        budget=len(X) - 1,
+    )
+    core.visit(np.arange(len(X)))
+    return core
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zeros_of_dense_rows_are_skipped_exactly(dtype: Any) -> None:
     """Mostly zero or not, dense or sparse: the same kernel values, bit by bit."""
@@ -105,15 +119,7 @@ def test_zeros_of_dense_rows_are_skipped_exactly(dtype: Any) -> None:
     X = np.where(rng.random((70, 30)) < 0.2, rng.standard_normal((70, 30)), 0).astype(dtype)
     X[::7] = rng.standard_normal((10, 30))
     X[3] = 0
-    core, _ = make_pair(
-        X[:20].astype(float),
-        np.ones(20),
-        kernel="rbf",
-        solver="bsca",
-        maintenance="remove",
-        budget=19,
-    )
-    core.visit(np.arange(20))
+    core = trained_on(X[:20])
     dense, csr = np.zeros(70), np.zeros(70)
     kernel = core.terms.core_kernel(core.kernel)
     for rows, out in ((X, dense), (sparse.csr_array(X), csr)):
@@ -128,15 +134,7 @@ def test_rows_are_read_in_place(dtype: Any) -> None:
     X = rng.standard_normal((50, 6)).astype(dtype)
     centre = X.mean(axis=0, dtype=np.float64)
     chosen = rng.permutation(50)[:20]
-    core, _ = make_pair(
-        X[:10].astype(float),
-        np.ones(10),
-        kernel="rbf",
-        solver="bsca",
-        maintenance="remove",
-        budget=9,
-    )
-    core.visit(np.arange(10))
+    core = trained_on(X[:10])
     kernel = core.terms.core_kernel(core.kernel)
     expected = np.zeros(20)
     copied = np.ascontiguousarray(X[chosen] - centre)
