@@ -84,3 +84,8 @@ def core_rows(X: Any, dtype: Any) -> Any:
         matrix = X.data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(np.int64)
         return matrix, None, None
     return np.ascontiguousarray(X, dtype), None, None
+
+
+def core_problem(order: Any, diagonal: Any, y: Any, box: Any, alpha: Any, slots: Any) -> Any:
+    """A classification problem with the hinge loss for the core."""
+    return ("hinge", 0.0), order, diagonal, y, np.ones(1), box, alpha, slots, np.empty(0)

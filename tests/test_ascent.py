@@ -14,6 +14,7 @@ from budgetsvm._basis import Basis
 from budgetsvm._features import KernelMatrix
 from budgetsvm._rows import Rows
 from budgetsvm._span import SpanProblem
+from budgetsvm._targets import Targets
 
 INFINITE = (np.inf, -np.inf)
 
@@ -34,7 +35,8 @@ class LinearProblem:
 
     def ascend(self, order: Any, limits: Any = INFINITE) -> tuple[int, float, float]:
         curvature = np.einsum("ij,ij->i", self.G, self.G)
-        return _core.ascend(self.G, curvature, self.y, self.box, self.alpha, self.w, order, *limits)
+        own = (self.G, curvature, self.y, np.ones(len(self.y)), self.box, self.alpha, self.w)
+        return _core.ascend(("hinge", 0.0), *own, order, *limits)
 
     def point(self, alpha: Any) -> Any:
         return self.G.astype(np.float64).T @ (alpha * self.y)
@@ -232,7 +234,8 @@ def span_problem(n: int = 500, C: float = 3.0, memory: float = 1e9) -> tuple[Any
     y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0)
     basis = Basis.of(X[:25].copy(), kernels.Gaussian(0.5))
     matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, memory)
-    return SpanProblem(matrix, y, C * rng.uniform(0.5, 1.5, n)), matrix
+    targets = Targets.of_labels(y, C * rng.uniform(0.5, 1.5, n))
+    return SpanProblem(matrix, targets), matrix
 
 
 @pytest.mark.parametrize("memory", [1e9, 1e4])
@@ -247,7 +250,7 @@ def test_rounds_close_the_gap_from_zero(C: float, memory: float) -> None:
         ascent.round()
         gaps.append(problem.gap)
         assert (ascent.alpha >= 0).all()
-        assert (ascent.alpha <= problem.box).all()
+        assert (ascent.alpha <= problem.targets.box).all()
     assert (np.diff(gaps) <= 0).all()
     assert gaps[-1] <= 1e-6
     np.testing.assert_allclose(
@@ -258,10 +261,10 @@ def test_rounds_close_the_gap_from_zero(C: float, memory: float) -> None:
 def test_the_working_set_has_all_violators() -> None:
     problem, matrix = span_problem()
     rng = np.random.default_rng(0)
-    alpha = problem.box * np.clip(rng.uniform(-1, 2, 500), 0, 1)
+    alpha = problem.targets.box * np.clip(rng.uniform(-1, 2, 500), 0, 1)
     f = problem.values(problem.point(alpha))
     chosen = WorkingSetAscent(problem, matrix, alpha, f, rng)._working_set()
-    gradient = 1 - problem.y * f
-    free = (alpha > 0) & (alpha < problem.box)
-    wrong = ((alpha == 0) & (gradient > 0)) | ((alpha == problem.box) & (gradient < 0))
+    gradient = 1 - problem.targets.y * f
+    free = (alpha > 0) & (alpha < problem.targets.box)
+    wrong = ((alpha == 0) & (gradient > 0)) | ((alpha == problem.targets.box) & (gradient < 0))
     np.testing.assert_array_equal(chosen, np.flatnonzero(free | wrong))

@@ -14,8 +14,8 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 # A module may import those of the layers above it in this list, and no others.
 LAYERS = [
     {"_core", "_validation", "_data", "_memory"},
-    {"kernels", "_rows", "_progress", "_threads", "solvers"},
-    {"maintenance", "_terms", "_landmarks"},
+    {"kernels", "losses", "_rows", "_progress", "_threads", "solvers"},
+    {"maintenance", "_targets", "_terms", "_landmarks"},
     {"_expansion", "_basis"},
     {"_training", "_features"},
     {"_span", "_hessian"},

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from problems import KERNELS, core_rows, store
+from problems import KERNELS, core_problem, core_rows, store
 
 from budgetsvm import _core, kernels
 from budgetsvm._terms import TermStore
@@ -349,7 +349,7 @@ def test_projection_stays_accurate_over_many_reductions(kernel: str) -> None:
     diagonal = gram(X, X).diagonal()[order].copy()
     terms = TermStore(budget + 1, d, np.float64)
     alpha, slots = np.zeros(n), np.zeros(0, np.int32)
-    problem = (order, diagonal, y, C, alpha, slots)
+    problem = core_problem(order, diagonal, y, C, alpha, slots)
     terms.size, steps, _, _, merges, *_ = _core.bsca(
         core_rows(X[order], float),
         problem,

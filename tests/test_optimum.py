@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from budgetsvm import BudgetSVC, kernels
 from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows
+from budgetsvm._targets import Targets
 from budgetsvm._terms import TermStore
 from budgetsvm._training import Problem, Settings, Trainer
 from budgetsvm.maintenance import Remove
@@ -107,7 +108,7 @@ def train(name: str, solver: Solver, epochs: int) -> Trainer:
     settings = Settings(t.kernel, solver, Remove(), None)
     trainer = Trainer(
         settings,
-        Problem(Rows(t.X, np.float64, None), t.y, t.box),
+        Problem(Rows(t.X, np.float64, None), Targets.of_labels(t.y, t.box)),
         TermStore(0, t.X.shape[1], np.float64),
         np.random.default_rng(4),
     )

@@ -18,8 +18,9 @@ from budgetsvm._features import KernelMatrix, SomeRows
 from budgetsvm._hessian import HessianSolver
 from budgetsvm._newton import NewtonMethod, newton_on_samples
 from budgetsvm._rows import Rows
-from budgetsvm._smooth import SmoothProblem, newton_step, smooth_alpha, step_length
+from budgetsvm._smooth import SmoothProblem, newton_step, step_length
 from budgetsvm._span import SpanProblem
+from budgetsvm._targets import Targets
 
 PLENTY, LITTLE = 1e9, 1e4  # bytes: hold the kernel values, compute them in every pass
 
@@ -225,6 +226,13 @@ def energy_error(G: Any, c: Any, s: Any, v: Any) -> float:
     return float(np.sqrt((s - exact) @ H @ (s - exact) / (exact @ H @ exact)))
 
 
+def only(chosen: Any, box: Any) -> Any:
+    """The weights of the chosen rows; of others, zero."""
+    weights = np.zeros_like(box)
+    weights[chosen] = box[chosen]
+    return weights
+
+
 @pytest.mark.parametrize(("count", "precision"), [(0, 1e-6), (10, 1e-6), (60, 1e-6), (3000, 0.2)])
 def test_systems_of_few_rows_are_solved_exactly_and_others_well(
     count: int, precision: float
@@ -235,7 +243,7 @@ def test_systems_of_few_rows_are_solved_exactly_and_others_well(
     for _ in range(3):  # the second time there is a factor
         chosen = np.sort(rng.permutation(4000)[:count])
         v = rng.standard_normal(matrix.width)
-        s = solver.solve(matrix, chosen, box, 3.0, v)
+        s = solver.solve(matrix, only(chosen, box), 3.0, v)
         assert energy_error(G[chosen], 3 * box[chosen], s, v) < precision
 
 
@@ -243,8 +251,8 @@ def test_a_useless_factor_is_replaced() -> None:
     matrix, G, box = random_system(4000)
     v = np.random.default_rng(2).standard_normal(matrix.width)
     solver = HessianSolver(matrix.basis)
-    solver.solve(matrix, np.arange(30), box, 1e-9, v)
-    s = solver.solve(matrix, np.arange(4000), box, 1e5, v)
+    solver.solve(matrix, only(np.arange(30), box), 1e-9, v)
+    s = solver.solve(matrix, box, 1e5, v)
     assert energy_error(G, 1e5 * box, s, v) < 0.2
 
 
@@ -259,11 +267,11 @@ def test_rows_that_come_and_go() -> None:
         size = 30 + 3 * (round_ % 5)
         rng.shuffle(members[size - (20 if round_ % 7 == 6 else 2) :])
         chosen = np.sort(members[:size])
-        s = solver.solve(matrix, chosen, box, 2.0, v)
+        s = solver.solve(matrix, only(chosen, box), 2.0, v)
         assert energy_error(G[chosen], 2 * box[chosen], s, v) < 1e-6
         if round_ % 5 == 4:
             some = np.arange(0, 100, 3)
-            s = solver.solve(other, some, box[100:], 2.0, v)
+            s = solver.solve(other, only(some, box[100:]), 2.0, v)
             assert energy_error(G[100 + some], 2 * box[100 + some], s, v) < 1e-6
 
 
@@ -297,13 +305,14 @@ def span_problem(C: float = 5.0, seed: int = 0, n: int = 400, memory: float = PL
     X, y = noisy_xor(n, seed)
     basis = Basis.of(X[:30].copy(), kernels.Gaussian(0.7))
     matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, memory)
-    return SpanProblem(matrix, y, C * np.random.default_rng(seed).uniform(0.5, 1.5, n))
+    box = C * np.random.default_rng(seed).uniform(0.5, 1.5, n)
+    return SpanProblem(matrix, Targets.of_labels(y, box))
 
 
 def smoothed(problem: SpanProblem, width: float) -> SmoothProblem:
     """The problem of all rows."""
     nothing = np.zeros(problem.matrix.width)
-    return SmoothProblem(problem.matrix, problem.y, problem.box, width, nothing)
+    return SmoothProblem(problem.matrix, problem.targets, width, nothing)
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])
@@ -313,13 +322,13 @@ def test_the_dual_point_is_the_derivative_of_the_smooth_loss(width: float) -> No
     f = 1.5 * np.random.default_rng(0).standard_normal(400)
     alpha = problem.alpha(f)
     assert (alpha >= 0).all()
-    assert (alpha <= problem.box).all()
+    assert (alpha <= problem.targets.box).all()
     w, h = np.zeros(problem.matrix.width), 1e-6
     for i in range(0, 400, 7):
         step = np.zeros(400)
         step[i] = h
         up, down = problem.objective(w, f + step), problem.objective(w, f - step)
-        assert (up - down) / (2 * h) == pytest.approx(-problem.y[i] * alpha[i], abs=1e-3)
+        assert (up - down) / (2 * h) == pytest.approx(-problem.targets.y[i] * alpha[i], abs=1e-3)
 
 
 def test_the_gradient_of_a_part_with_the_rest_fixed() -> None:
@@ -331,7 +340,7 @@ def test_the_gradient_of_a_part_with_the_rest_fixed() -> None:
     rest[chosen] = 0
     fixed = span.point(rest)
     some = SomeRows(span.matrix, chosen)
-    part = SmoothProblem(some, span.y[chosen], span.box[chosen], 0.5, fixed)
+    part = SmoothProblem(some, span.targets.some(chosen), 0.5, fixed)
     gradient = part.gradient(w, f[chosen])
     np.testing.assert_allclose(gradient, whole.gradient(w, f), atol=1e-9)
     h = 1e-6
@@ -348,7 +357,7 @@ def test_the_smooth_loss_is_close_to_the_hinge(width: float) -> None:
     w = np.random.default_rng(1).standard_normal(problem.matrix.width)
     f = problem.values(w)
     excess = smoothed(problem, width).objective(w, f) - problem.objective(w, f)
-    assert 0 <= excess <= problem.box.sum() * width / 4
+    assert 0 <= excess <= problem.targets.box.sum() * width / 4
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.1])
@@ -448,9 +457,8 @@ def test_ascent_goes_on_from_newtons_method(C: float) -> None:
     w = np.zeros(problem.matrix.width)
     newton = NewtonMethod(problem, solver, 0.1, w, problem.values(w), 4.0)
     newton.run(lambda: problem.gap <= 0.1)
-    alpha = smooth_alpha(problem.y * newton.f, problem.box, newton.width)
     rng = np.random.default_rng(0)
-    ascent = WorkingSetAscent(problem, problem.matrix, alpha, newton.f, rng)
+    ascent = WorkingSetAscent(problem, problem.matrix, newton.alpha(), newton.f, rng)
     for _ in range(30):
         ascent.round()
     assert problem.gap < 0.02
@@ -463,7 +471,7 @@ def test_offers_never_make_it_worse() -> None:
         before = problem.primal, problem.dual
         w = rng.standard_normal(problem.matrix.width)
         problem.offer_primal(w, problem.values(w))
-        alpha = problem.box * rng.random(400)
+        alpha = problem.targets.box * rng.random(400)
         problem.offer_dual(alpha, problem.point(alpha))
         assert problem.primal <= before[0]
         assert problem.dual >= before[1]
@@ -474,7 +482,7 @@ def test_offers_never_make_it_worse() -> None:
         kept = problem.alpha.sum() - 0.5 * point @ point
         assert kept == pytest.approx(problem.dual, rel=1e-9)
         assert (problem.alpha >= 0).all()
-        assert (problem.alpha <= problem.box).all()
+        assert (problem.alpha <= problem.targets.box).all()
     problem.offer_primal(problem.w, problem.f)  # a step of length zero
     problem.offer_dual(problem.alpha, problem.point_of_alpha)
 
@@ -488,7 +496,7 @@ def test_what_is_kept_is_the_best_between(seed: int) -> None:
         w0, f0, a0, p0 = problem.w, problem.f, problem.alpha, problem.point_of_alpha
         w = scale * rng.standard_normal(problem.matrix.width)
         f = problem.values(w)
-        alpha = problem.box * rng.random(400)
+        alpha = problem.targets.box * rng.random(400)
         point = problem.point(alpha)
         problem.offer_primal(w, f)
         problem.offer_dual(alpha, point)

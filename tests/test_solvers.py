@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from problems import blobs, core_rows, moons, noisy_xor, sparse_rows, weights
+from problems import blobs, core_problem, core_rows, moons, noisy_xor, sparse_rows, weights
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
 from budgetsvm import BudgetSVC, _core, kernels
 from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows
+from budgetsvm._targets import Targets
 from budgetsvm._terms import TermStore
 from budgetsvm._training import Problem, Settings, Trainer
 from budgetsvm.maintenance import Maintenance, Merge, Project, Remove
@@ -80,7 +81,9 @@ class CoreRun:
             self.terms.reserve(self.terms.size + len(order))
         arguments = (
             core_rows(self.X[order], self.dtype),
-            (order, self.diagonal[order], self.y, self.C, self.alpha_stored, self.slots),
+            core_problem(
+                order, self.diagonal[order], self.y, self.C, self.alpha_stored, self.slots
+            ),
             self.terms.arrays,
             self.terms.size,
             self.budget or 0,
@@ -407,7 +410,7 @@ def make_trainer(
 ) -> Trainer:
     X, y = moons(n, 3, noise=0.25)
     settings = Settings(kernels.Gaussian(1.5), solver, maintenance, budget)
-    problem = Problem(Rows(X, np.float64, None), y, 3.0 * weights(n, 2))
+    problem = Problem(Rows(X, np.float64, None), Targets.of_labels(y, 3.0 * weights(n, 2)))
     terms = TermStore(0 if budget is None else budget, 2, np.float64)
     return Trainer(settings, problem, terms, np.random.default_rng(11))
 
@@ -428,11 +431,11 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     ours, theirs = MAINTENANCE[maintenance]
     trainer = make_trainer(solver(order=order), ours, 15)
     with Progress("", 0, shown=False) as progress:
-        trainer.run(2 * len(trainer.problem.y), progress)
-    problem, n = trainer.problem, len(trainer.problem.y)
+        trainer.run(2 * len(trainer.problem.targets.y), progress)
+    problem, n = trainer.problem, len(trainer.problem.targets.y)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
     plain = plain_class(
-        reference.Kernel("rbf", 1.5), problem.rows.X, problem.y, problem.box, 15, theirs
+        reference.Kernel("rbf", 1.5), problem.rows.X, problem.targets.y, problem.targets.box, 15, theirs
     )
     rng = np.random.default_rng(11)
     assert len(trainer.history) == 2
@@ -464,7 +467,7 @@ def test_steps_and_violations_are_different_counts() -> None:
     """BSCA steps without a violation (δ < 0) and violations without a step (α_i = C_i)."""
     trainer = make_trainer(BSCA(), Merge(), 30)
     with Progress("", 0, shown=False) as progress:
-        trainer.run(4 * len(trainer.problem.y), progress)
+        trainer.run(4 * len(trainer.problem.targets.y), progress)
     last = trainer.history[-1]
     assert last["steps"] != last["violations"]
     X, y = np.zeros((1, 2)), np.ones(1)

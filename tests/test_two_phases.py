@@ -26,6 +26,7 @@ from budgetsvm import BudgetSVC, kernels, polish
 from budgetsvm._data import generator
 from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows
+from budgetsvm._targets import Targets
 from budgetsvm._terms import TermStore
 from budgetsvm._threads import map_in_order
 from budgetsvm._training import Problem, Settings, Trainer
@@ -118,7 +119,7 @@ def test_polish_false_is_the_plain_solver(epochs: int) -> None:
     terms = TermStore(30, 2, np.float32)
     trainer = Trainer(
         Settings(kernels.Gaussian(1.0), BSCA(), Merge(), 30),
-        Problem(Rows(X, np.float32, centre), y, np.full(700, 10.0)),
+        Problem(Rows(X, np.float32, centre), Targets.of_labels(y, np.full(700, 10.0))),
         terms,
         generator(7),
     )

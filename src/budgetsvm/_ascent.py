@@ -62,8 +62,9 @@ class WorkingSetAscent:
 
     def _working_set(self) -> NDArray[np.int64]:
         """Rows whose variable is inside its box, or should leave the bound that it is at."""
-        gradient = 1 - self.problem.y * self.f
-        below, above = self.alpha < self.problem.box, self.alpha > 0
+        targets = self.problem.targets
+        size, gradient = targets.loss.one_sided(self.alpha, targets.slack(self.f))
+        below, above = size < targets.box, size > 0
         wanted = (below & above) | (below & (gradient > 0)) | (above & (gradient < 0))
         chosen = np.flatnonzero(wanted)
         most = self.matrix.most_some
@@ -75,18 +76,20 @@ class WorkingSetAscent:
     def _ascend(self, chosen: NDArray[np.int64]) -> None:
         """Passes over the chosen rows, with shrinking, until the sub-problem is solved well enough."""
         problem = self.problem
-        rows = self.matrix.features(chosen)
+        rows, targets = self.matrix.features(chosen), problem.targets.some(chosen)
         arrays = (
+            targets.loss.core(),
             rows,
             np.einsum("ij,ij->i", rows, rows),
-            problem.y[chosen],
-            problem.box[chosen],
+            targets.y,
+            targets.target,
+            targets.box,
             (alpha := self.alpha[chosen]),
             self.point.astype(rows.dtype),
         )
         everyone = np.arange(len(chosen))
         active, upper, lower = everyone, np.inf, -np.inf
-        visits = max(_VISITS_PER_ROW * len(problem.y), _FEWEST_VISITS)
+        visits = max(_VISITS_PER_ROW * len(problem.targets), _FEWEST_VISITS)
         passes = np.clip(visits / max(1, len(chosen)), _FEWEST_PASSES, _MOST_PASSES)
         for _ in range(int(self.effort * passes)):
             shrunk = len(active) < len(everyone)

@@ -8,9 +8,11 @@ Every function exists for float32 and float64; all floating-point arrays marked 
 - *terms*: (panels T, norms T, coef float64), see ``_terms.TermStore``; *size* of them are in use.
 - *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
 - *maintenance*: (name, golden, same_sign, n_terms), see ``maintenance.Maintenance.core``.
-- *problem*: (order, diagonal, y, box, alpha, slots). Row r of a block is training point order[r] and
-  has k(x, x) = diagonal[r]; y, box and alpha belong to all training points. slots is empty with a
-  budget; without one it names the term of each training point, or -1.
+- *loss*: (name, epsilon), see ``losses.Loss.core``.
+- *problem*: (loss, order, diagonal, y, targets, box, alpha, slots, bias). Row r of a block is training
+  point order[r] and has k(x, x) = diagonal[r]; y, targets, box and alpha belong to all training points,
+  but a single target does for all. slots is empty with a budget; without one it names the term of each
+  training point, or -1. bias has the constant that is added to f, or is empty.
 
 - *batch*: (points that are evaluated at once, threads that share them).
 
@@ -29,13 +31,17 @@ _Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, NDArray[np.float64] 
 _Terms: TypeAlias = tuple[_Float, _Float, NDArray[np.float64]]
 _Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
+_Loss: TypeAlias = tuple[str, float]
 _Problem: TypeAlias = tuple[
+    _Loss,
     NDArray[np.int64],
     NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],
+    NDArray[np.float64],
     NDArray[np.int32],
+    NDArray[np.float64],
 ]
 _Result: TypeAlias = tuple[int, int, int, int, int, float, float]
 
@@ -96,9 +102,11 @@ def add_normal_times(
     """sums_j += Σ_i weights_i <block_i, v> block_ij over the chosen rows, summed in double."""
 
 def ascend(
+    loss: _Loss,
     rows: _Float,
     curvature: _Float,
     y: NDArray[np.float64],
+    targets: NDArray[np.float64],
     box: NDArray[np.float64],
     alpha: NDArray[np.float64],
     w: _Float,
@@ -123,7 +131,7 @@ def decision(
     """Evaluate sum_j coef[j] k(x, z_j) for every row x."""
 
 def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[Any]) -> None:
-    """Evaluate k(x, z_j) for every row x and every term."""
+    """Evaluate k(x, z_j) for every row x and every term; a column more is set to 1."""
 
 def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, float, float]:
     """The best (h, v(h), degradation / beta_b²) for merging, L = -ln k(z_a, z_b)."""

@@ -33,23 +33,22 @@ class HessianSolver:
         self._factor: tuple[NDArray[np.float64], bool] | None = None
         self._sum = _RowSum()
 
-    def solve(
-        self, matrix: Matrix, indices: _Indices, box: _Vector, scale: float, v: _Vector
-    ) -> _Vector:
-        """Return s for the rows `indices` of the matrix and c_i = scale · box_i."""
+    def solve(self, matrix: Matrix, weights: _Vector, scale: float, v: _Vector) -> _Vector:
+        """Return s for c_i = scale · weights_i, most of which may be zero."""
         b = self.basis.lower @ v
+        indices = np.flatnonzero(weights)
         if len(indices) <= _FEW * len(b) or not matrix.at_hand:
-            self._renew(scale * self._sum.over(matrix, indices, box))
+            self._renew(scale * self._sum.over(matrix, weights))
             return np.asarray(self.basis.lower.T @ self._approximate(b))
         stride = max(1, int(len(indices) / max(_FEW * len(b), len(indices) / _SAMPLE_SHARE)))
-        system = _System(self, matrix, indices, scale * box[indices], b)
+        system = _System(self, matrix, indices, scale * weights[indices], b)
         x, converged = np.zeros_like(b), False
         if self._factor is not None:
             trials = len(b) / (stride * _SUMS_PER_VALUE)
             x, converged = system.iterate(x, int(np.clip(trials, _FEWEST_TRIALS, _MOST_TRIALS)))
         if not converged:
             some = indices[::stride]
-            self._renew(matrix.gram(some, stride * scale * box[some]))
+            self._renew(matrix.gram(some, stride * scale * weights[some]))
             x, _ = system.iterate(x, _MOST_ITERATIONS)
         return np.asarray(self.basis.lower.T @ x)
 
@@ -101,28 +100,30 @@ class _System:
 
 
 class _RowSum:
-    """Σ_i box_i k_i k_iᵀ over rows that change little from one time to the next."""
+    """Σ_i weights_i k_i k_iᵀ, where few weights change from one time to the next."""
 
     def __init__(self) -> None:
         self._matrix: Matrix | None = None
-        self._indices: _Indices = np.empty(0, np.int64)
+        self._weights: _Vector = np.empty(0)
         self._total: NDArray[np.float64] = np.empty((0, 0))
         self._changes = 0  # rows since the sum was formed anew: rounding errors add up
 
-    def over(self, matrix: Matrix, indices: _Indices, box: _Vector) -> NDArray[np.float64]:
-        """Return the sum over the given rows."""
-        come = np.setdiff1d(indices, self._indices, assume_unique=True)
-        gone = np.setdiff1d(self._indices, indices, assume_unique=True)
-        self._changes += len(come) + len(gone)
-        if self._matrix is matrix and self._changes < len(indices):
-            if len(come):
-                self._total += matrix.gram(come, box[come])
-            if len(gone):
-                self._total -= matrix.gram(gone, box[gone])
+    def over(self, matrix: Matrix, weights: _Vector) -> NDArray[np.float64]:
+        """Return the sum for the given weights."""
+        if self._matrix is matrix:
+            change = weights - self._weights
+            more, less = np.flatnonzero(change > 0), np.flatnonzero(change < 0)
+            self._changes += len(more) + len(less)
+        if self._matrix is matrix and self._changes < np.count_nonzero(weights):
+            if len(more):
+                self._total += matrix.gram(more, change[more])
+            if len(less):
+                self._total -= matrix.gram(less, -change[less])
         else:
-            self._total = matrix.gram(indices, box[indices])
+            chosen = np.flatnonzero(weights)
+            self._total = matrix.gram(chosen, weights[chosen])
             self._changes = 0
-        self._matrix, self._indices = matrix, indices
+        self._matrix, self._weights = matrix, weights
         return self._total
 
 

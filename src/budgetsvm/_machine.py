@@ -16,6 +16,7 @@ from budgetsvm._memory import default_limit
 from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
 from budgetsvm._progress import PolishProgress, Progress
 from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
+from budgetsvm._targets import Targets
 from budgetsvm._terms import TermStore
 from budgetsvm._threads import count_threads
 from budgetsvm._training import EpochRecord, Problem, Settings, Trainer, phase_one_visits
@@ -152,7 +153,7 @@ class BudgetMachine(BaseEstimator):
         model = self._expansion
         rows = Rows(X, model.points.dtype.type, model.centre)
         self._rows_seen += len(rows)
-        return Problem(rows, signs, self.C * weights, self._rows_seen)
+        return Problem(rows, Targets.of_labels(signs, self.C * weights), self._rows_seen)
 
     def _train(self, problem: Problem, started: float, *, again: bool) -> Polished | None:
         """Both phases. `again`: from the terms of the fit before."""
@@ -215,16 +216,16 @@ class BudgetMachine(BaseEstimator):
         model = self._expansion
         previous = self._dual if self.warm_start else None
         start = None
-        if previous is not None and len(previous) == len(problem.y):
+        if previous is not None and len(previous) == len(problem.targets):
             # as a share of the box, which may have changed
-            start = Start(previous * problem.box, model.coef)
+            start = Start(previous * problem.targets.box, model.coef)
         with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
             basis = Basis.of(model.points, model.kernel)
             polished = polish_in_span(
                 problem, basis, self._limits(started), rng, start=start, report=progress.report
             )
         self._keep(polished.points.astype(model.points.dtype), polished.coef)
-        self._dual = polished.alpha / problem.box if self.warm_start else None
+        self._dual = polished.alpha / problem.targets.box if self.warm_start else None
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged

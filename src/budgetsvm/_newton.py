@@ -1,4 +1,4 @@
-"""Newton's method on ever narrower smoothings of the hinge loss, on ever more rows.
+"""Newton's method on ever narrower smoothings of the loss, on ever more rows.
 
 A wide smoothing makes the problem nearly quadratic; narrowing it step by step leads from least squares
 to the SVM. Far from the solution a sample of the rows says as much as all of them, and close to it only
@@ -46,10 +46,8 @@ def newton_on_samples(
     size = _FIRST_SAMPLE * matrix.width
     while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
         chosen = np.sort(rng.choice(n, size, replace=False))
-        box = span.box[chosen] * (n / size)
-        problem = SmoothProblem(
-            SomeRows(matrix, chosen), span.y[chosen], box, width, np.zeros(matrix.width)
-        )
+        targets = span.targets.some(chosen, n / size)
+        problem = SmoothProblem(SomeRows(matrix, chosen), targets, width, np.zeros(matrix.width))
         w = _follow(problem, w, solver, finished, tol)
         width = problem.width
         size *= _GROWTH
@@ -115,13 +113,17 @@ class NewtonMethod:
             everything.width = self.width
             patience = _PATIENCE if self.width < before else patience - 1
 
+    def alpha(self) -> NDArray[np.float64]:
+        """Return the dual point that belongs to its values."""
+        return self._everything().alpha(self.f)
+
     def restart(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
         """Go on from another point."""
         self.w, self.f, self.change = w, f, None
 
     def _everything(self) -> SmoothProblem:
         nothing = np.zeros(len(self.w))
-        return SmoothProblem(self.span.matrix, self.span.y, self.span.box, self.width, nothing)
+        return SmoothProblem(self.span.matrix, self.span.targets, self.width, nothing)
 
     def _step(self, problem: SmoothProblem, gradient: NDArray[np.float64]) -> None:
         """One step on all rows."""
@@ -146,7 +148,8 @@ class NewtonMethod:
             return None
         some = abs(self.change[:: max(1, len(self.change) // _SAMPLED)])
         reach = self.width + self.caution * float(np.quantile(some, _QUANTILE))
-        distance = abs(1 - self.span.y * self.f)
+        targets = self.span.targets
+        distance = targets.loss.distance(targets.slack(self.f))
         chosen = np.flatnonzero(distance < reach)
         least = max(1, int(_LEAST_PART * self.span.matrix.n))
         if len(chosen) < least:
@@ -163,9 +166,9 @@ class NewtonMethod:
     ) -> None:
         """Steps on some rows, while the others keep their α; as far as all rows agree."""
         span, width = self.span, self.width
-        rows, y = SomeRows(self.span.matrix, chosen), span.y[chosen]
-        fixed = point - rows.transposed_times(alpha[chosen] * y)
-        problem = SmoothProblem(rows, y, span.box[chosen], width, fixed)
+        rows, targets = SomeRows(self.span.matrix, chosen), span.targets.some(chosen)
+        fixed = point - rows.transposed_times(alpha[chosen] * targets.y)
+        problem = SmoothProblem(rows, targets, width, fixed)
         w = self._descend(problem, self.f[chosen], finished)
         self.width = problem.width
         f, direction = self.f, (w - self.w, span.values(w) - self.f)
@@ -180,7 +183,8 @@ class NewtonMethod:
     ) -> NDArray[np.float64]:
         """Minimise over the given rows, and narrow the width, until they are no longer the right ones."""
         w, start = self.w, f
-        room = float(abs(1 - problem.y * f).max()) - problem.width
+        targets = problem.targets
+        room = float(targets.loss.distance(targets.slack(f)).max()) - problem.width
         for _ in range(_MOST_STEPS):
             gradient, excess = problem.gradient(w, f), problem.excess(f)
             precise = 0.5 * gradient @ gradient <= _RESIDUAL * self.tol * self.span.primal

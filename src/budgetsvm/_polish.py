@@ -20,8 +20,8 @@ from budgetsvm._basis import Basis
 from budgetsvm._features import KernelMatrix
 from budgetsvm._hessian import HessianSolver
 from budgetsvm._newton import NewtonMethod, newton_on_samples
-from budgetsvm._smooth import smooth_alpha
 from budgetsvm._span import SpanProblem
+from budgetsvm._targets import Targets
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
 
@@ -90,12 +90,10 @@ def polish_in_span(
 ) -> Polished:
     """Solve the SVM in the span of a basis."""
     if len(basis) == 0:  # the kernel vanishes: so does the model
-        total = float(problem.box.sum())
-        points = basis.points.astype(np.float64)
-        return Polished(points, np.zeros(0), problem.box.copy(), total, total, 0.0, True, 0)
+        return _nothing(problem.targets, basis)
     with single_threaded_blas():
         matrix = KernelMatrix(problem.rows, basis, limits.n_threads, limits.memory)
-        span = SpanProblem(matrix, problem.y, problem.box)
+        span = SpanProblem(matrix, problem.targets)
 
         def finished() -> bool:
             report(span.gap)
@@ -132,20 +130,27 @@ def _solve(
         span.offer_dual(start.alpha, span.point(start.alpha))
     newton = NewtonMethod(span, solver, tol, w, span.values(w), width)
     newton.run(finished)
-    alpha, f = smooth_alpha(span.y * newton.f, span.box, newton.width), newton.f
-    if finished():
+    if finished() or not span.targets.loss.has_kinks:  # it goes all the way where there are none
         return
-    ascent = WorkingSetAscent(span, span.matrix, alpha, f, rng)
+    ascent = WorkingSetAscent(span, span.matrix, newton.alpha(), newton.f, rng)
     while not finished():
         ascent.round()
         if ascent.stuck and not finished():
             newton.restart(span.w, span.f)
             newton.run(finished)
-            alpha, f = smooth_alpha(span.y * newton.f, span.box, newton.width), newton.f
+            alpha, f = newton.alpha(), newton.f
             if span.dual > 0:  # otherwise there is no good dual point yet
                 alpha = span.alpha.copy()
                 f = span.values(span.point_of_alpha)
             ascent.restart(alpha, f)
+
+
+def _nothing(targets: Targets, basis: Basis) -> Polished:
+    """Return the model without terms, which is optimal where no term can add anything."""
+    slack = targets.slack(np.zeros(len(targets)))
+    total, alpha = targets.cost(slack), targets.alpha(slack, 0.0)
+    points = basis.points.astype(np.float64)
+    return Polished(points, np.zeros(0), alpha, total, total, 0.0, True, 0)
 
 
 def warn_not_converged(polished: Polished, tol: float) -> None:

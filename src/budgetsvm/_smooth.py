@@ -1,9 +1,10 @@
-"""The SVM with a smoothed hinge loss, and Newton's steps for it.
+"""The SVM with a smoothed loss, and Newton's steps for it.
 
-The hinge max(0, t), t = 1 - y f, is replaced by (t + ε)² / 4ε where |t| < ε. The derivative of the
-smooth loss gives a point of the dual, α_i = C_i clip((t_i + ε) / 2ε, 0, 1), so that the certificate
+Where the loss has kinks it is replaced by one that is quadratic within a width ε of them (losses.py).
+The derivative of the smooth loss gives a point of the dual, α_i = C_i φ_ε'(u_i), so that the certificate
 of the true problem holds here, too. Where w solves the smoothed problem, w = w(α), and the gap between
-the two is the *excess* Σ_i C_i |t_i| (ε - |t_i|) / 2ε over the rows inside the width ε.
+the two is the *excess* Σ_i C_i (φ(u_i) + φ*(α_i / C_i)) - α_i u_i, to which only rows within the width
+contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._features import Matrix
 from budgetsvm._hessian import HessianSolver
+from budgetsvm._targets import Targets
 
 _SHORTEST_STEP = 1e-12
 _BISECTIONS = 5
@@ -20,41 +22,49 @@ _BISECTIONS = 5
 
 @dataclass(eq=False)
 class SmoothProblem:
-    """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i loss(1 - y_i f_i), the loss smoothed over `width`.
+    """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i φ(u_i), the loss smoothed over `width`.
 
     The rows may be a part of all: then `fixed` is what the others pull at w with, Σ α_i y_i g_i.
     """
 
     matrix: Matrix
-    y: NDArray[np.float64]
-    box: NDArray[np.float64]
+    targets: Targets
     width: float
     fixed: NDArray[np.float64]
 
     def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dual point that belongs to values f."""
-        return smooth_alpha(self.y * f, self.box, self.width)
+        return self.targets.alpha(self.targets.slack(f), self.width)
 
     def gradient(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradient at w, whose values are f."""
-        return w - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.y)
+        return w - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.targets.y)
 
     def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
         """Return the objective at w, whose values are f."""
-        t = 1 - self.y * f
-        inside = np.clip(t + self.width, 0.0, 2 * self.width)
-        loss = inside * inside / (4 * self.width) + np.maximum(0.0, t - self.width)
-        return float(w @ (0.5 * w - self.fixed) + self.box @ loss)
+        loss = self.targets.loss.smoothed(self.targets.slack(f), self.width)
+        return float(w @ (0.5 * w - self.fixed) + self.targets.box @ loss)
+
+    @property
+    def scale(self) -> float:
+        """What the curvature of all rows inside the width has in common."""
+        return 0.5 / self.width if self.targets.loss.has_kinks else 1.0
+
+    def weights(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return C_i φ''(u_i), as multiples of the scale; zero outside the width."""
+        curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
+        return self.targets.box * (curvature / self.scale)
 
     def inside(self, f: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return which rows lie inside the width."""
-        return np.flatnonzero(abs(1 - self.y * f) < self.width)
+        return np.flatnonzero(self.weights(f))
 
     def excess(self, f: NDArray[np.float64]) -> float:
         """Return the duality gap that the smoothing leaves where w is optimal."""
-        rows = self.inside(f)
-        t = abs(1 - self.y[rows] * f[rows])
-        return float(self.box[rows] @ (t * (self.width - t))) / (2 * self.width)
+        if not self.targets.loss.has_kinks:
+            return 0.0
+        some = self.targets.some(self.inside(f))
+        return some.gap(some.slack(f[self.inside(f)]), self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,23 +86,11 @@ def newton_step(
     solver: HessianSolver,
 ) -> NewtonStep:
     """One step with a line search."""
-    scale = 1 / (2 * problem.width)
-    step = -solver.solve(problem.matrix, problem.inside(f), problem.box, scale, gradient)
+    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
     change = problem.matrix.times(step)
     length = step_length(problem, w, f, (step, change))
     decrease = -float(gradient @ step)
     return NewtonStep(w + length * step, f + length * change, length, change, decrease)
-
-
-def smooth_alpha(
-    margins: NDArray[np.float64], box: NDArray[np.float64], width: float
-) -> NDArray[np.float64]:
-    """Return C times the derivative of the smooth loss at margins y f."""
-    share = margins * (-0.5 / width)
-    share += 0.5 + 0.5 / width
-    np.clip(share, 0.0, 1.0, out=share)
-    share *= box
-    return share
 
 
 def step_length(
@@ -108,18 +106,18 @@ def step_length(
     same at both ends, it need not be looked at again.
     """
     step, change = direction
-    margins, rate = problem.y * f, problem.y * change
+    targets, width = problem.targets, problem.width
+    slack, rate = targets.slack(f), targets.y * change
     linear, square = float((w - problem.fixed) @ step), float(step @ step)
-    end = smooth_alpha(margins + rate, problem.box, problem.width)
+    end = targets.alpha(slack - rate, width)
     if linear + square <= float(end @ rate):
         return 1.0
-    rows = np.flatnonzero(end != smooth_alpha(margins, problem.box, problem.width))
+    rows = np.flatnonzero(end != targets.alpha(slack, width))
     linear -= float(end @ rate) - float(end[rows] @ rate[rows])
-    margins, rate, box = margins[rows], rate[rows], problem.box[rows]
+    slack, rate, some = slack[rows], rate[rows], targets.some(rows)
 
     def slope(length: float) -> float:
-        alpha = smooth_alpha(margins + length * rate, box, problem.width)
-        return linear + length * square - float(alpha @ rate)
+        return linear + length * square - float(some.alpha(slack - length * rate, width) @ rate)
 
     high = 1.0
     while slope(high / 2) > 0 and high > _SHORTEST_STEP:

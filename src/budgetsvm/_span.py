@@ -1,9 +1,9 @@
 """The SVM restricted to the span of a basis: a convex problem in w, with a certificate.
 
-    P(w) = ½‖w‖² + Σ_i C_i max(0, 1 - y_i f_i),   f_i = <w, g_i>
-    D(α) = Σ_i α_i - ½‖w(α)‖²,   w(α) = Σ_i α_i y_i g_i,   0 ≤ α_i ≤ C_i
+    P(w) = ½‖w‖² + Σ_i C_i φ(u_i),   u_i = target_i - y_i f_i,   f_i = <w, g_i>
+    D(α) = Σ_i target_i α_i - C_i φ*(α_i / C_i) - ½‖w(α)‖²,   w(α) = Σ_i α_i y_i g_i
 
-For every w and every such α, D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their
+(losses.py). For the hinge loss D is Σ_i α_i - ½‖w(α)‖² where 0 ≤ α_i ≤ C_i. For every w and every such α, D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their
 distance bounds how far the best w is from the optimum.
 """
 
@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from budgetsvm._features import KernelMatrix
+from budgetsvm._targets import Targets
+
+_PRECISION = 1e-9  # of a line search
 
 
 @dataclass
@@ -20,8 +24,7 @@ class SpanProblem:
     """The problem, and the best primal and dual points so far."""
 
     matrix: KernelMatrix
-    y: NDArray[np.float64]
-    box: NDArray[np.float64]
+    targets: Targets
     primal: float = field(init=False)
     dual: float = 0.0  #: D(0)
     w: NDArray[np.float64] = field(init=False)  #: the best primal point ...
@@ -29,13 +32,14 @@ class SpanProblem:
     alpha: NDArray[np.float64] = field(init=False)  #: the best dual point ...
     point_of_alpha: NDArray[np.float64] = field(init=False)  #: ... and its w(α)
     passes: int = 0  #: times that all rows were gone through
+    _gain_of_alpha: float = 0.0
 
     def __post_init__(self) -> None:
         self.w = np.zeros(self.matrix.width)
-        self.f = np.zeros(len(self.y))
-        self.alpha = np.zeros(len(self.y))
+        self.f = np.zeros(len(self.targets))
+        self.alpha = np.zeros(len(self.targets))
         self.point_of_alpha = np.zeros(self.matrix.width)
-        self.primal = float(self.box.sum())
+        self.primal = self.objective(self.w, self.f)
 
     @property
     def gap(self) -> float:
@@ -50,11 +54,11 @@ class SpanProblem:
     def point(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return w(α)."""
         self.passes += 1
-        return self.matrix.transposed_times(alpha * self.y)
+        return self.matrix.transposed_times(alpha * self.targets.y)
 
     def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
         """Return P(w), given the values of w."""
-        return float(0.5 * w @ w + self.box @ np.maximum(0.0, 1 - self.y * f))
+        return float(0.5 * w @ w + self.targets.cost(self.targets.slack(f)))
 
     def offer_primal(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
         """Keep the best point between the best so far and w, whose values are f."""
@@ -65,42 +69,43 @@ class SpanProblem:
             self.primal, self.w, self.f = primal, better, values
 
     def offer_dual(self, alpha: NDArray[np.float64], point: NDArray[np.float64]) -> None:
-        """Keep the best point between the best so far and α, whose w(α) is `point`."""
-        step, change = point - self.point_of_alpha, alpha - self.alpha
-        slope = float(change.sum() - self.point_of_alpha @ step)
+        """Keep the best point between the best so far and α, whose w(α) is `point`.
+
+        The gain is concave, and linear for the hinge loss: there is no better point then.
+        """
+        step, gain = point - self.point_of_alpha, self.targets.gain(alpha)
+        slope = gain - self._gain_of_alpha - float(self.point_of_alpha @ step)
         curvature = float(step @ step)
         if slope <= 0:
             return
         share = min(1.0, slope / curvature) if curvature > 0 else 1.0
-        change *= share
-        change += self.alpha
+        alpha = alpha if share == 1 else self.alpha + share * (alpha - self.alpha)
         best = self.point_of_alpha + share * step
-        dual = float(change.sum() - 0.5 * best @ best)
+        gain = self.targets.gain(alpha)
+        dual = gain - 0.5 * float(best @ best)
         if dual > self.dual:
-            self.dual, self.alpha, self.point_of_alpha = dual, change, best
+            self.dual, self.alpha, self.point_of_alpha = dual, alpha, best
+            self._gain_of_alpha = gain
 
     def _line_search(self, step: NDArray[np.float64], change: NDArray[np.float64]) -> float:
-        """Minimise P along a direction, over [0, 1].
+        """Minimise P along a direction, over [0, 1]: find where the derivative changes its sign.
 
-        The derivative is piecewise linear and jumps where a row's hinge sets in or ends; among those
-        places, in their order, is the minimum, or before one of them.
+        It is monotone, and so is every row's part in it; a row whose slope is the same at both ends
+        need not be looked at in between.
         """
-        slack, rate = 1 - self.y * self.f, self.y * change
+        targets = self.targets
+        slack, rate = targets.slack(self.f), targets.y * change
         linear, square = float(self.w @ step), float(step @ step)
-        start, end = slack > 0, slack > rate
-        pull = self.box * rate
-        if linear + square <= float(pull @ end):
+        start, end = targets.alpha(slack, 0.0), targets.alpha(slack - rate, 0.0)
+        if linear + square <= float(end @ rate):
             return 1.0
-        slope = linear - float(pull @ start)
-        if slope >= 0:
+        if linear >= float(start @ rate):
             return 0.0
         rows = np.flatnonzero(start != end)
-        kinks = slack[rows] / rate[rows]
-        order = np.argsort(kinks)
-        kinks, jumps = kinks[order], abs(pull[rows[order]])
-        after = slope + np.cumsum(jumps) + square * kinks  # the derivative after every kink
-        first = int(np.searchsorted(after >= 0, True))
-        if first == len(kinks):
-            return min(1.0, -(after[-1] - square * kinks[-1]) / square) if len(kinks) else 1.0
-        before = float(after[first] - jumps[first] - square * kinks[first])
-        return float(min(kinks[first], -before / square)) if square > 0 else float(kinks[first])
+        linear -= float(end @ rate) - float(end[rows] @ rate[rows])
+        slack, rate, some = slack[rows], rate[rows], targets.some(rows)
+
+        def slope(share: float) -> float:
+            return linear + share * square - float(some.alpha(slack - share * rate, 0.0) @ rate)
+
+        return float(brentq(slope, 0.0, 1.0, xtol=_PRECISION))

@@ -6,7 +6,7 @@ between, Ctrl-C, progress and bookkeeping have their turn.
 
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Literal, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows, dense_block, squared_norms
+from budgetsvm._targets import Targets
 from budgetsvm._terms import TermStore
 from budgetsvm.kernels import Callback, Kernel
 from budgetsvm.maintenance import Maintenance, Merge, Project
@@ -40,16 +41,30 @@ _KERNEL_WORK = 16
 _GOLDEN_WORK, _PROJECT_WORK = 5000, 10
 
 
+_Vector: TypeAlias = NDArray[np.float64]
+CoreProblem: TypeAlias = tuple[
+    tuple[str, float],
+    NDArray[np.int64],
+    _Vector,
+    _Vector,
+    _Vector,
+    _Vector,
+    _Vector,
+    NDArray[np.int32],
+    _Vector,
+]
+
+
 class EpochRecord(TypedDict):
     """What happened in one epoch."""
 
     visits: int  #: training points looked at
     steps: int  #: visits that changed the model
-    violations: int  #: visits with a margin below 1
+    violations: int  #: visits with a loss, e.g. with a margin below 1
     mistakes: int  #: visits with the wrong sign, before the step: the error so far
     merges: int  #: runs of budget maintenance
     degradation: float  #: sum of the ‖Δw‖² that maintenance caused
-    loss: float  #: mean hinge loss at the visits, before the step
+    loss: float  #: mean loss at the visits, before the step
     size: int  #: terms at the end
     seconds: float
 
@@ -80,11 +95,10 @@ def phase_one_visits(epochs: float | Literal["auto"], n: int, budget: int, *, po
 
 @dataclass
 class Problem:
-    """A binary problem: rows with labels ±1 and upper bounds C_i on the dual variables."""
+    """Rows, and what they ask of a model."""
 
     rows: Rows
-    y: NDArray[np.float64]
-    box: NDArray[np.float64]
+    targets: Targets
     n_total: int = 0  #: rows that the model has seen, with earlier blocks of a stream; 0: these
 
 
@@ -100,10 +114,11 @@ class Trainer:
     n_threads: int = 1
     batch_size: int = _BATCH_SIZE
     alpha: NDArray[np.float64] = field(init=False)
+    bias: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  #: one number or none
     history: list[EpochRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        n = len(self.problem.y)
+        n = len(self.problem.targets)
         self.alpha = np.zeros(n)
         unlimited = self.settings.budget is None
         self._slots = np.full(n if unlimited else 0, -1, np.int32)
@@ -122,9 +137,12 @@ class Trainer:
         self.run(trial, progress)
         merging = isinstance(self.settings.maintenance, Merge)
         if merging and trial < visits and self._loss_per_visit() > _OVERWHELMED:
-            scale = min(1.0, _CAUTIOUS_C / float(np.median(self.problem.box)))
-            self.problem = replace(self.problem, box=scale * self.problem.box)
+            targets = self.problem.targets
+            scale = min(1.0, _CAUTIOUS_C / float(np.median(targets.box)))
+            targets = replace(targets, box=scale * targets.box)
+            self.problem = replace(self.problem, targets=targets)
             self.alpha[:] = 0
+            self.bias[:] = 0
             self.terms.size = self.t = 0
         self.run(visits - trial, progress)
 
@@ -138,9 +156,11 @@ class Trainer:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
         if isinstance(self.settings.solver, BSGD):
             self.terms.coef *= self.t  # see bsgd.hpp: stored as t times their value
+            self.bias *= self.t
         try:
             while visits > 0:
-                order = self.settings.solver.visiting_order(len(self.problem.y), self.rng)[:visits]
+                n = len(self.problem.targets)
+                order = self.settings.solver.visiting_order(n, self.rng)[:visits]
                 record = self._epoch(order, progress)
                 self.history.append(record)
                 visits -= len(order)
@@ -149,6 +169,7 @@ class Trainer:
         finally:
             if isinstance(self.settings.solver, BSGD):
                 self.terms.coef /= max(1, self.t)
+                self.bias /= max(1, self.t)
                 self.alpha /= max(1, self.t)
 
     def _epoch(self, order: NDArray[np.int64], progress: Progress) -> EpochRecord:
@@ -180,7 +201,7 @@ class Trainer:
             terms.reserve(terms.size + len(order))
         arguments = (
             problem.rows.source(order),
-            (order, self._diagonal(order), problem.y, problem.box, self.alpha, self._slots),
+            self._core_problem(order),
             terms.arrays,
             terms.size,
             settings.budget or 0,
@@ -189,12 +210,21 @@ class Trainer:
             (self.batch_size, self.n_threads),
         )
         if isinstance(settings.solver, BSGD):
-            n_total = problem.n_total or len(problem.y)
+            n_total = problem.n_total or len(problem.targets)
             terms.size, *counts = _core.bsgd(*arguments, self.t, float(n_total))
         else:
             terms.size, *counts = _core.bsca(*arguments)
         self.t += len(order)
         return np.array(counts, dtype=np.float64)
+
+    def _core_problem(self, order: NDArray[np.int64]) -> CoreProblem:
+        """Return what the core calls a *problem*."""
+        targets = self.problem.targets
+        # A constant feature adds 1 to k(x, x); one target for all need not be repeated.
+        diagonal = self._diagonal(order) + len(self.bias)
+        target = targets.target if targets.target.strides[0] else targets.target[:1].copy()
+        own = (targets.y, target, targets.box, self.alpha)
+        return (targets.loss.core(), order, diagonal, *own, self._slots, self.bias)
 
     def _diagonal(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return k(x, x) of the rows to visit."""

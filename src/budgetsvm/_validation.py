@@ -4,14 +4,18 @@ import math
 from numbers import Integral, Real
 
 
-def check_number(name: str, value: object, *, above: float = -math.inf) -> float:
-    """Return value as a finite float greater than `above`, or say what is wrong with it."""
+def check_number(
+    name: str, value: object, *, above: float = -math.inf, at_least: float = -math.inf
+) -> float:
+    """Return value as a finite float within the bounds, or say what is wrong with it."""
     if isinstance(value, bool) or not isinstance(value, Real):
         message = f"{name} must be a number, not {value!r}"
         raise TypeError(message)
     number = float(value)
-    if not (math.isfinite(number) and number > above):
-        condition = "a finite number" if above == -math.inf else f"a finite number > {above:g}"
+    if not (math.isfinite(number) and number > above and number >= at_least):
+        bounds = {">": above, ">=": at_least}
+        limits = "".join(f" {sign} {x:g}" for sign, x in bounds.items() if x > -math.inf)
+        condition = f"a finite number{limits}"
         message = f"{name} must be {condition}, not {value!r}"
         raise ValueError(message)
     return number

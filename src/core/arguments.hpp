@@ -15,6 +15,7 @@
 #include <variant>
 
 #include "bsca.hpp"
+#include "joint.hpp"
 #include "merge.hpp"
 #include "project.hpp"
 #include "remove.hpp"
@@ -39,10 +40,15 @@ template <class T>
 using TermsArg = std::tuple<Array<T, 3>, Array<T, 1>, Array<double, 1>>;
 using KernelArg = std::tuple<std::string, double, double, int, nb::object>;
 using MaintenanceArg = std::tuple<std::string, bool, bool, int>;
-using BatchArg = std::tuple<std::int32_t, int>;  // points, threads
+using BatchArg = std::tuple<std::int32_t, int>;   // points, threads
+using LossArg = std::tuple<std::string, double>;  // name, epsilon
 using ProblemArg =
-    std::tuple<Array<const std::int64_t, 1>, Array<const double, 1>, Array<const double, 1>,
-               Array<const double, 1>, Array<double, 1>, Array<std::int32_t, 1>>;
+    std::tuple<LossArg, Array<const std::int64_t, 1>, Array<const double, 1>,
+               Array<const double, 1>, Array<const double, 1>, Array<const double, 1>,
+               Array<double, 1>, Array<std::int32_t, 1>, Array<double, 1>>;
+// loss, labels (or none), targets, box, alpha
+using WantedArg = std::tuple<LossArg, Array<const std::int32_t, 1>, Array<const double, 2>,
+                             Array<const double, 1>, Array<float, 2>>;
 using Result = std::tuple<std::int32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           double, double>;
 
@@ -152,23 +158,45 @@ auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, const Ter
     return action(remove);
 }
 
+Loss unpack_loss(const LossArg& arg) {
+    const std::pair<const char*, LossKind> kinds[] = {
+        {"hinge", LossKind::hinge},
+        {"squared_hinge", LossKind::squared_hinge},
+        {"logistic", LossKind::logistic},
+        {"epsilon_insensitive", LossKind::epsilon_insensitive},
+    };
+    const auto& [name, epsilon] = arg;
+    for (const auto& [known, kind] : kinds)
+        if (name == known) return {kind, epsilon};
+    throw nb::value_error(("unknown loss " + name).c_str());
+}
+
+void check_order(const Array<const std::int64_t, 1>& order, std::size_t n) {
+    for (std::size_t r = 0; r < order.shape(0); ++r)
+        require(order.data()[r] >= 0 && order.data()[r] < static_cast<std::int64_t>(n),
+                "an index in the visiting order is out of range");
+}
+
 Visits unpack_visits(const RowsArg& rows_arg, const ProblemArg& problem, std::int32_t features) {
-    const auto& [order, diagonal, y, box, alpha, slots] = problem;
+    const auto& [loss, order, diagonal, y, targets, box, alpha, slots, bias] = problem;
     Visits visits{unpack_rows(rows_arg, features),
                   order.data(),
                   diagonal.data(),
                   y.data(),
+                  targets.data(),
                   box.data(),
                   alpha.data(),
+                  unpack_loss(loss),
                   static_cast<std::int64_t>(order.shape(0)),
-                  slots.shape(0) ? slots.data() : nullptr};
+                  slots.shape(0) ? slots.data() : nullptr,
+                  bias.shape(0) ? bias.data() : nullptr,
+                  targets.shape(0) == 1 ? 0 : 1};
     const std::size_t n = y.shape(0);
     require(visits.rows.count == visits.count && diagonal.shape(0) == order.shape(0) &&
-                box.shape(0) == n && alpha.shape(0) == n && (!visits.slots || slots.shape(0) == n),
+                (targets.shape(0) == 1 || targets.shape(0) == n) && box.shape(0) == n &&
+                alpha.shape(0) == n && (!visits.slots || slots.shape(0) == n),
             "arrays of the problem differ in length");
-    for (std::int64_t r = 0; r < visits.count; ++r)
-        require(visits.order[r] >= 0 && visits.order[r] < static_cast<std::int64_t>(n),
-                "an index in the visiting order is out of range");
+    check_order(order, n);
     return visits;
 }
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Dual coordinate ascent for a linear SVM whose rows are g_i (Hsieh et al., ICML 2008, Algorithm
-// 3):
-//     max_{0 <= alpha_i <= C_i}  1'alpha - 1/2 ||w||^2,   w = sum_i alpha_i y_i g_i.
-// With g_i the features of phase 2 this is the kernel SVM in the span of the terms.
+// Dual coordinate ascent for a linear SVM whose rows are g_i (Hsieh et al., ICML 2008, Algorithm 3;
+// Ho & Lin 2012 for regression): loss.hpp with w = sum_i alpha_i y_i g_i, for losses with kinks.
+// The smooth ones have no need of it. With g_i the features of phase 2 this is the kernel SVM in
+// the span of the terms.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
-#include "bsca.hpp"
 #include "leaf.hpp"
+#include "loss.hpp"
 #include "passes.hpp"
 
 namespace budgetsvm {
 
 template <class T>
 struct LinearProblem {
+    Loss loss;
     const T* rows;       // (n, width), row-major
     const T* curvature;  // ||g_i||^2
     const double* y;
+    const double* targets;
     const double* box;
     double* alpha;
     T* w;
@@ -52,13 +53,17 @@ Pass ascend(const LinearProblem<T>& problem, std::int64_t* order, std::int64_t c
         const std::int64_t i = order[r];
         double& alpha = problem.alpha[i];
         const double y = problem.y[i], C = problem.box[i];
-        const double gradient = 1 - y * leaf<T>().inner(problem.w, row(i), problem.width);
-        if (alpha <= 0 && gradient < shrinking.lower) continue;
-        if (alpha >= C && gradient > shrinking.upper) continue;
+        const double slack =
+            problem.targets[i] - y * leaf<T>().inner(problem.w, row(i), problem.width);
+        // On its side of the kink at 0 a variable is like one of the hinge loss.
+        const double side = problem.loss.side(alpha, slack), size = side * alpha;
+        const double gradient = side * slack - problem.loss.epsilon;
+        if (size <= 0 && gradient < shrinking.lower) continue;
+        if (size >= C && gradient > shrinking.upper) continue;
         order[pass.kept++] = i;
-        if (alpha < C) pass.upper = std::max(pass.upper, gradient);
-        if (alpha > 0) pass.lower = std::min(pass.lower, gradient);
-        const double target = box_step(alpha, gradient, problem.curvature[i], C);
+        if (size < C) pass.upper = std::max(pass.upper, gradient);
+        if (size > 0) pass.lower = std::min(pass.lower, gradient);
+        const double target = problem.loss.step(alpha, slack, problem.curvature[i], C);
         const double delta = target - alpha;
         if (delta == 0) continue;
         alpha = target;

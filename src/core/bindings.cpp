@@ -41,6 +41,57 @@ Result solve(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& 
             tally.merges, tally.degradation, tally.loss};
 }
 
+Wanted unpack_wanted(const WantedArg& arg, std::size_t n) {
+    const auto& [loss, labels, targets, box, alpha] = arg;
+    const bool classes = labels.shape(0) > 0;
+    require(classes ? labels.shape(0) == n && targets.shape(0) == 1
+                    : targets.shape(0) == n && targets.shape(1) == alpha.shape(1),
+            "labels or targets have the wrong shape");
+    require(box.shape(0) == n && alpha.shape(0) == n, "arrays of the problem differ in length");
+    return {classes ? labels.data() : nullptr,         targets.data(),   box.data(), alpha.data(),
+            static_cast<std::int32_t>(alpha.shape(1)), unpack_loss(loss)};
+}
+
+Reduction reduction_of(const MaintenanceArg& arg, const Kernel& kernel) {
+    const std::string& name = std::get<0>(arg);
+    require(name == "merge" || name == "project" || name == "remove", "unknown maintenance");
+    require(name != "merge" || kernel.kind == KernelKind::gaussian,
+            "merging needs the Gaussian kernel");
+    return name == "merge"     ? Reduction::merge
+           : name == "project" ? Reduction::project
+                               : Reduction::remove;
+}
+
+// Both solvers for several outputs; `t` and n_total are those of BSGD, n_total = 0 means BSCA.
+template <class T>
+Result joint(const RowsArg& rows_arg, const Array<const std::int64_t, 1>& order,
+             const Array<const double, 1>& diagonal, const WantedArg& wanted_arg,
+             const TermsArg<T>& terms_arg, std::int32_t size, Array<double, 2> coef,
+             Array<double, 1> bias, std::int32_t budget, const KernelArg& kernel_arg,
+             const MaintenanceArg& maintenance, std::int64_t t, double n_total) {
+    Terms<T> terms = unpack_terms(terms_arg, size);
+    const Rows rows = unpack_rows(rows_arg, terms.features);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    const std::size_t n = std::get<3>(wanted_arg).shape(0);
+    const Wanted wanted = unpack_wanted(wanted_arg, n);
+    check_order(order, n);
+    const auto outputs = static_cast<std::size_t>(wanted.outputs);
+    require(static_cast<std::int64_t>(order.shape(0)) == rows.count &&
+                diagonal.shape(0) == order.shape(0) && coef.shape(1) == outputs &&
+                static_cast<std::int32_t>(coef.shape(0)) >= terms.capacity &&
+                (bias.shape(0) == 0 || bias.shape(0) == outputs),
+            "arrays of the problem differ in length");
+    require(budget >= 1 && budget < terms.capacity, "no room for the terms");
+    JointModel<T> model(kernel, terms, coef.data(), bias.shape(0) ? bias.data() : nullptr,
+                        wanted.outputs, budget, reduction_of(maintenance, kernel));
+    nb::gil_scoped_release release;
+    const Tally tally =
+        n_total > 0 ? joint_bsgd(rows, order.data(), wanted, kernel, model, t, n_total)
+                    : joint_bsca(rows, order.data(), diagonal.data(), wanted, kernel, model);
+    return {terms.size,   tally.steps,       tally.violations, tally.mistakes,
+            tally.merges, tally.degradation, tally.loss};
+}
+
 template <class T>
 std::tuple<std::int32_t, double> reduce(const TermsArg<T>& terms_arg, std::int32_t size,
                                         const KernelArg& kernel_arg,
@@ -83,15 +134,20 @@ void decision(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_t si
     });
 }
 
+// Kernel values; a column more than there are terms is the constant feature.
 template <class T>
 void kernel_block(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_t size,
                   const KernelArg& kernel_arg, Array<T, 2> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
     const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    require(static_cast<std::int32_t>(out.shape(1)) == size, "out has the wrong width");
+    const auto width = static_cast<std::int32_t>(out.shape(1));
+    require(width == size || width == size + 1, "out has the wrong width");
     T* values = out.data();
     for_points(rows, terms, kernel, out.shape(0), [&](std::int64_t start, Points<T> points) {
-        kernel.values(points, terms, values + start * size);
+        T* block = values + start * width;
+        kernel.values(points, terms, Out<T>{block, width, size});
+        if (width > size)
+            for (std::int32_t i = 0; i < points.count; ++i) block[i * width + size] = T(1);
     });
 }
 
@@ -141,24 +197,23 @@ void add_normal_times_block(Array<const T, 2> block, Array<const std::int64_t, 1
 
 template <class T>
 std::tuple<std::int64_t, double, double> ascend_rows(
-    Array<const T, 2> rows, Array<const T, 1> curvature, Array<const double, 1> y,
-    Array<const double, 1> box, Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order,
-    double upper, double lower) {
+    const LossArg& loss, Array<const T, 2> rows, Array<const T, 1> curvature,
+    Array<const double, 1> y, Array<const double, 1> targets, Array<const double, 1> box,
+    Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order, double upper,
+    double lower) {
     const auto n = static_cast<std::int64_t>(rows.shape(0));
-    for (const std::size_t length : {curvature.shape(0), y.shape(0), box.shape(0), alpha.shape(0)})
+    for (const std::size_t length :
+         {curvature.shape(0), y.shape(0), targets.shape(0), box.shape(0), alpha.shape(0)})
         require(static_cast<std::int64_t>(length) == n, "arrays of the problem differ in length");
     require(w.shape(0) == rows.shape(1), "w has the wrong length");
     const auto count = static_cast<std::int64_t>(order.shape(0));
     for (std::int64_t r = 0; r < count; ++r)
         require(order.data()[r] >= 0 && order.data()[r] < n,
                 "an index in the order is out of range");
-    const LinearProblem<T> problem{rows.data(),
-                                   curvature.data(),
-                                   y.data(),
-                                   box.data(),
-                                   alpha.data(),
-                                   w.data(),
-                                   static_cast<std::int32_t>(rows.shape(1))};
+    const LinearProblem<T> problem{
+        unpack_loss(loss), rows.data(),    curvature.data(),
+        y.data(),          targets.data(), box.data(),
+        alpha.data(),      w.data(),       static_cast<std::int32_t>(rows.shape(1))};
     nb::gil_scoped_release release;
     const Pass pass = ascend(problem, order.data(), count, {upper, lower});
     return {pass.kept, pass.upper, pass.lower};
@@ -191,8 +246,12 @@ void bind(nb::module_& m) {
         },
         array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
         arg("maintenance"), arg("batch"), arg("t"), arg("n_total"));
-    m.def("ascend", &ascend_rows<T>, array("rows"), array("curvature"), array("y"), array("box"),
-          array("alpha"), array("w"), array("order"), arg("upper"), arg("lower"));
+    m.def("joint", &joint<T>, array("rows"), array("order"), array("diagonal"), array("wanted"),
+          array("terms"), arg("size"), array("coef"), array("bias"), arg("budget"), arg("kernel"),
+          arg("maintenance"), arg("t"), arg("n_total"));
+    m.def("ascend", &ascend_rows<T>, arg("loss"), array("rows"), array("curvature"), array("y"),
+          array("targets"), array("box"), array("alpha"), array("w"), array("order"), arg("upper"),
+          arg("lower"));
     m.def("times", &times_block<T>, array("block"), array("chosen"), array("coef"), array("out"));
     m.def("add_transposed_times", &add_transposed_times_block<T>, array("block"), array("chosen"),
           array("v"), array("sums"));

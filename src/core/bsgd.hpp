@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BSGD, budgeted stochastic gradient descent: eq. (4) of the paper,
 //     w <- (1 - 1/t) w + 1{y f(x) < 1} (n C_i / t) y phi(x)   in iteration t = 1, 2, ...
+// for the hinge loss; for others its slope takes the place of 1{y f(x) < 1}.
 // Without a budget it is kernel Pegasos.
 //
 // Lazy scaling: the product of the factors (1 - 1/t) telescopes, so that with coefficients stored
@@ -19,13 +20,13 @@ Tally bsgd(const Visits& visits, Expansion<T, Maintenance>& model, std::int64_t 
     Tally tally;
     model.walk(visits, [&](std::int64_t r, double value) {
         const std::int64_t i = visits.order[r];
-        const double y = visits.y[i], before = static_cast<double>(t + r), now = before + 1;
-        const double margin = before > 0 ? y * value / before : 0;
-        tally.count(margin);
-        const double gain = n_total * visits.box[i];
-        if (!(margin < 1) || gain == 0) return;
+        const double before = static_cast<double>(t + r), now = before + 1;
+        const double slack = visits.slack(i, before > 0 ? value / before : 0);
+        tally.count(visits, i, slack);
+        const double gain = n_total * visits.box[i] * visits.loss.slope(slack);
+        if (gain == 0) return;
         visits.alpha[i] += gain;
-        tally.degradation += model.insert(visits, r, y * gain, tally) / (now * now);
+        tally.degradation += model.insert(visits, r, visits.y[i] * gain, tally) / (now * now);
     });
     return tally;
 }

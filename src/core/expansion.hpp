@@ -29,7 +29,7 @@ struct Expansion {
             team.run(batch.n_tiles());
             for (std::int32_t p = 0; p < count; ++p) {
                 batch.advance_to(p);
-                visit(start + p, batch.value());
+                visit(start + p, batch.value() + (visits.bias ? *visits.bias : 0.0));
             }
         }
     }
@@ -38,6 +38,7 @@ struct Expansion {
     // budget. Returns the degradation.
     double insert(const Visits& visits, std::int64_t r, double beta, Tally& tally) {
         ++tally.steps;
+        if (visits.bias) *visits.bias += beta;
         if (visits.slots) {
             batch.add_current(beta);
             return add_to_slot(visits.slots[visits.order[r]], beta);

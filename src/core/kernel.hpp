@@ -36,12 +36,11 @@ struct Kernel {
 
     // out: for every point the kernel values of all terms.
     template <class T>
-    void values(Points<T> x, const Terms<T>& terms, T* out) const {
-        const Out<T> to{out, terms.size, terms.size};
+    void values(Points<T> x, const Terms<T>& terms, Out<T> out) const {
         if (translation_invariant())
-            return radial<T>().kernel(x, terms.view(), narrow<T>(gamma), to);
+            return radial<T>().kernel(x, terms.view(), narrow<T>(gamma), out);
         plain_rows(x, terms, [&](std::int32_t i, const T* row) {
-            std::copy(row, row + terms.size, out + static_cast<std::int64_t>(i) * terms.size);
+            std::copy(row, row + terms.size, out.values + i * out.stride);
         });
     }
 

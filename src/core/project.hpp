@@ -25,10 +25,20 @@ class Project {
     double reduce(Terms<T>& terms, Batch<T>& batch) {
         batch.place_pending(terms);
         batch.revalue_all();
-        while (static_cast<std::int32_t>(order_.size()) < terms.size)
-            append(terms, static_cast<std::int32_t>(order_.size()));
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
         const double beta = terms.coef[a];
+        const double residual = distribute(
+            terms, a, [&](std::int32_t j, double share) { terms.coef[j] += beta * share; });
+        batch.remove(terms, a);
+        return beta * beta * residual;
+    }
+
+    // Calls use(j, x_j) for all terms but a, which the caller is to remove. Returns
+    // ||phi(z_a) - sum_j x_j phi(z_j)||^2.
+    template <class Use>
+    double distribute(const Terms<T>& terms, std::int32_t a, Use use) {
+        while (static_cast<std::int32_t>(order_.size()) < terms.size)
+            append(terms, static_cast<std::int32_t>(order_.size()));
         kernel_.exact_row(terms, a, kernel_row_.data());
         erase(position_of(a));
         fetch_column();
@@ -37,12 +47,11 @@ class Project {
         double residual = kernel_row_[a];
         for (std::size_t i = 0; i < order_.size(); ++i) {
             residual -= column_[i] * (kernel_row_[order_[i]] + ridges_[i] * column_[i]);
-            terms.coef[order_[i]] += beta * column_[i];
+            use(order_[i], column_[i]);
         }
         const std::int32_t last = terms.size - 1;
         if (a != last) order_[position_of(last)] = a;  // removal moves the last term to a
-        batch.remove(terms, a);
-        return beta * beta * std::max(0.0, residual);
+        return std::max(0.0, residual);
     }
 
   private:

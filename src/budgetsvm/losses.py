@@ -1,0 +1,253 @@
+"""Losses: what a training row costs.
+
+Every loss is a convex function φ of the row's *slack* u = target - sign · f(x). For classification the
+sign is the label ±1, for regression it is 1 and the target is what is to be predicted. A kernel machine
+minimises ½‖w‖² + Σ_i C_i φ(u_i); its dual is
+
+    max over α of  Σ_i target_i α_i - C_i φ*(α_i / C_i) - ½‖w‖²,   w = Σ_i α_i sign_i φ(x_i),
+
+φ* being the conjugate of φ. A solver needs to know of a loss no more than its class here says, and
+``src/core/loss.hpp``, which has the step of coordinate ascent. docs/losses.md shows how to add one.
+
+>>> from budgetsvm import BudgetSVC, losses
+>>> BudgetSVC(loss=losses.SquaredHinge())
+BudgetSVC(loss=SquaredHinge())
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, xlog1py, xlogy
+
+from budgetsvm._validation import check_choice, check_number
+
+__all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "SquaredHinge"]
+
+_Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A convex function φ of the slack. Use a subclass.
+
+    A loss with kinks is smoothed for Newton's method: within `width` of a kink its slope rises linearly
+    instead of jumping. A loss that is smooth by itself ignores the width.
+    """
+
+    name: ClassVar[str]
+    target: ClassVar[float] = 1.0  #: of all rows, in classification
+    has_kinks: ClassVar[bool] = True
+
+    @abstractmethod
+    def value(self, u: _Vector) -> _Vector:
+        """Return φ(u)."""
+
+    @abstractmethod
+    def slope(self, u: _Vector, width: float) -> _Vector:
+        """Return φ'(u), smoothed; a subgradient if the width is 0."""
+
+    @abstractmethod
+    def smoothed(self, u: _Vector, width: float) -> _Vector:
+        """Return the smoothed φ, whose derivative is `slope`."""
+
+    @abstractmethod
+    def curvature(self, u: _Vector, width: float) -> _Vector:
+        """Return φ''(u), smoothed."""
+
+    @abstractmethod
+    def conjugate(self, share: _Vector) -> _Vector:
+        """Return φ*(share) for shares α/C that are slopes of φ."""
+
+    @abstractmethod
+    def distance(self, u: _Vector) -> _Vector:
+        """Return how far u is from where the slope is not constant."""
+
+    def one_sided(self, alpha: _Vector, u: _Vector) -> tuple[_Vector, _Vector]:
+        """Return |α|, and the derivative of the dual in the direction that α has or, at 0, would take.
+
+        For losses with kinks, whose α would be in a box [0, C] if it were not for that direction.
+        """
+        return alpha, u
+
+    def core(self) -> tuple[str, float]:
+        """Return what the core calls a *loss*: its name and ε."""
+        return self.name, 0.0
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """max(0, u): the loss of the support vector classifier."""
+
+    name = "hinge"
+
+    def value(self, u: _Vector) -> _Vector:
+        """Return φ(u)."""
+        return np.maximum(0.0, u)
+
+    def slope(self, u: _Vector, width: float) -> _Vector:
+        """Return φ'(u), smoothed; a subgradient if the width is 0."""
+        if width == 0:
+            return (u > 0).astype(np.float64)
+        share = u * (0.5 / width)
+        share += 0.5
+        return np.clip(share, 0.0, 1.0, out=share)
+
+    def smoothed(self, u: _Vector, width: float) -> _Vector:
+        """Return the smoothed φ, whose derivative is `slope`."""
+        inside = np.clip(u + width, 0.0, 2 * width)
+        return np.asarray(inside * inside / (4 * width) + np.maximum(0.0, u - width))
+
+    def curvature(self, u: _Vector, width: float) -> _Vector:
+        """Return φ''(u), smoothed."""
+        return (abs(u) < width) * (0.5 / width)
+
+    def conjugate(self, share: _Vector) -> _Vector:
+        """Return φ*(share) for shares α/C that are slopes of φ."""
+        return np.zeros_like(share)
+
+    def distance(self, u: _Vector) -> _Vector:
+        """Return how far u is from where the slope is not constant."""
+        return abs(u)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """max(0, u)²: smooth, with dual variables that have no upper bound."""
+
+    name = "squared_hinge"
+    has_kinks = False
+
+    def value(self, u: _Vector) -> _Vector:
+        """Return φ(u)."""
+        return np.maximum(0.0, u) ** 2
+
+    def slope(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002 - it is smooth
+        """Return φ'(u)."""
+        return 2 * np.maximum(0.0, u)
+
+    def smoothed(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
+        """Return φ(u)."""
+        return self.value(u)
+
+    def curvature(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
+        """Return φ''(u)."""
+        return 2.0 * (u > 0)
+
+    def conjugate(self, share: _Vector) -> _Vector:
+        """Return φ*(share) for shares α/C that are slopes of φ."""
+        return share**2 / 4
+
+    def distance(self, u: _Vector) -> _Vector:
+        """Return how far u is from where the slope is not constant."""
+        return np.maximum(0.0, -u)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + exp(u)), u = -y f(x): the loss of logistic regression, which gives probabilities."""
+
+    name = "logistic"
+    target = 0.0
+    has_kinks = False
+
+    def value(self, u: _Vector) -> _Vector:
+        """Return φ(u)."""
+        return np.logaddexp(0.0, u)
+
+    def slope(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002 - it is smooth
+        """Return φ'(u)."""
+        return np.asarray(expit(u))
+
+    def smoothed(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
+        """Return φ(u)."""
+        return self.value(u)
+
+    def curvature(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
+        """Return φ''(u)."""
+        return np.asarray(expit(u) * expit(-u))
+
+    def conjugate(self, share: _Vector) -> _Vector:
+        """Return φ*(share) for shares α/C that are slopes of φ."""
+        return np.asarray(xlogy(share, share) + xlog1py(1 - share, -share))
+
+    def distance(self, u: _Vector) -> _Vector:
+        """Return how far u is from where the slope is not constant."""
+        return np.zeros_like(u)
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive(Loss):
+    """max(0, |u| - ε): the loss of support vector regression.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Errors up to this size cost nothing.
+    """
+
+    epsilon: float = 0.1
+    name = "epsilon_insensitive"
+
+    def value(self, u: _Vector) -> _Vector:
+        """Return φ(u)."""
+        return np.maximum(0.0, abs(u) - self.epsilon)
+
+    def slope(self, u: _Vector, width: float) -> _Vector:
+        """Return φ'(u), smoothed; a subgradient if the width is 0."""
+        above, below = self._sides(u)
+        return _HINGE.slope(above, width) - _HINGE.slope(below, width)
+
+    def smoothed(self, u: _Vector, width: float) -> _Vector:
+        """Return the smoothed φ, whose derivative is `slope`."""
+        above, below = self._sides(u)
+        return _HINGE.smoothed(above, width) + _HINGE.smoothed(below, width)
+
+    def curvature(self, u: _Vector, width: float) -> _Vector:
+        """Return φ''(u), smoothed."""
+        above, below = self._sides(u)
+        return _HINGE.curvature(above, width) + _HINGE.curvature(below, width)
+
+    def conjugate(self, share: _Vector) -> _Vector:
+        """Return φ*(share) for shares α/C that are slopes of φ."""
+        return self.epsilon * abs(share)
+
+    def distance(self, u: _Vector) -> _Vector:
+        """Return how far u is from where the slope is not constant."""
+        return abs(abs(u) - self.epsilon)
+
+    def one_sided(self, alpha: _Vector, u: _Vector) -> tuple[_Vector, _Vector]:
+        """Return |α|, and the derivative of the dual in the direction that α has or would take."""
+        side = np.where((alpha < 0) | ((alpha == 0) & (u < 0)), -1.0, 1.0)
+        return side * alpha, side * u - self.epsilon
+
+    def core(self) -> tuple[str, float]:
+        """Return what the core calls a *loss*: its name and ε."""
+        return self.name, float(self.epsilon)
+
+    def _sides(self, u: _Vector) -> tuple[_Vector, _Vector]:
+        """φ is the sum of two hinges."""
+        return u - self.epsilon, -u - self.epsilon
+
+
+_HINGE = Hinge()
+_BY_NAME = {loss.name: loss for loss in (_HINGE, SquaredHinge(), Logistic())}
+
+
+def make_loss(loss: object) -> Loss:
+    """Turn a classifier's parameter into a Loss."""
+    if isinstance(loss, str):
+        check_choice("loss", loss, tuple(_BY_NAME))
+        return _BY_NAME[loss]
+    if not isinstance(loss, Loss) or isinstance(loss, EpsilonInsensitive):
+        names = ", ".join(map(repr, _BY_NAME))
+        message = f"loss must be {names} or such an object of budgetsvm.losses, not {loss!r}"
+        raise TypeError(message)
+    return loss
+
+
+def make_insensitive(epsilon: float) -> EpsilonInsensitive:
+    """Return the loss of regression, for a checked ε."""
+    return EpsilonInsensitive(check_number("epsilon", epsilon, at_least=0))

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several outputs with one set of terms: f_c(x) = sum_j beta_jc k(x, z_j) for c = 1..k. A term has
+// a row of coefficients, and a kernel value serves all outputs. The classes of a classifier, each
+// against the rest, are outputs; so are the targets of a regression.
+//
+// Both solvers visit a point for all outputs at once: the steps of its outputs make one row, and
+// one term. Maintenance is that of a single output, with inner products of rows in place of
+// products of coefficients.
+#pragma once
+
+#include "joint_merge.hpp"
+#include "points.hpp"
+#include "project.hpp"
+#include "tally.hpp"
+
+namespace budgetsvm {
+
+// What the training points ask for: the class that each belongs to, or a target for every output.
+struct Wanted {
+    const std::int32_t* labels;  // null: regression
+    const double* targets;       // (points, outputs), or one number for all
+    const double* box;           // C_i
+    float* alpha;                // (points, outputs)
+    std::int32_t outputs;
+    Loss loss;
+
+    double sign(std::int64_t i, std::int32_t c) const {
+        return !labels || labels[i] == c ? 1.0 : -1.0;
+    }
+    double target(std::int64_t i, std::int32_t c) const {
+        return labels ? targets[0] : targets[i * outputs + c];
+    }
+    float& variable(std::int64_t i, std::int32_t c) const { return alpha[i * outputs + c]; }
+};
+
+enum class Reduction { merge, project, remove };
+
+template <class T>
+class JointModel {
+  public:
+    JointModel(const Kernel& kernel, Terms<T>& terms, double* rows, double* bias,
+               std::int32_t outputs, std::int32_t budget, Reduction reduction)
+        : kernel_(kernel),
+          model_{terms, rows, outputs},
+          bias_(bias),
+          budget_(budget),
+          reduction_(reduction),
+          merge_(kernel.gamma),
+          project_(kernel, terms),
+          pairs_(static_cast<std::size_t>(padded(terms.capacity, lanes<T>))),
+          values_(pairs_.size()),
+          f_(static_cast<std::size_t>(outputs)) {}
+
+    // f(x) for all outputs.
+    const double* evaluate(Row<T> x, T norm) {
+        const Terms<T>& terms = model_.terms;
+        std::fill(f_.begin(), f_.end(), 0.0);
+        if (terms.size > 0) {
+            kernel_.pairs(x, norm, terms, pairs_.data());
+            kernel_.of_pairs(pairs_.data(), terms.size, values_.data());
+        }
+        for (std::int32_t j = 0; j < terms.size; ++j) {
+            const double value = values_[j];
+            if (std::fabs(value) < invisible) continue;
+            const double* beta = model_.row(j);
+            for (std::int32_t c = 0; c < model_.outputs; ++c) f_[c] += value * beta[c];
+        }
+        if (bias_)
+            for (std::int32_t c = 0; c < model_.outputs; ++c) f_[c] += bias_[c];
+        return f_.data();
+    }
+
+    // Add a term at the point that was evaluated last. Returns the degradation.
+    double insert(Row<T> x, T norm, const double* row, Tally& tally) {
+        ++tally.steps;
+        if (bias_)
+            for (std::int32_t c = 0; c < model_.outputs; ++c) bias_[c] += row[c];
+        model_.append(x, norm, row);
+        if (model_.terms.size <= budget_) return 0;
+        ++tally.merges;
+        const std::int32_t a = leaf<T>().smallest(model_.terms.coef, model_.terms.size);
+        switch (reduction_) {
+            case Reduction::merge:
+                return merge_.reduce(model_, a, distances_of(a));
+            case Reduction::project:
+                return project(a);
+            default:
+                return remove(a);
+        }
+    }
+
+  private:
+    // Terms that a point hardly sees need not be asked: k outputs cost more than a kernel value.
+    static constexpr double invisible = 1e-8;
+
+    const T* distances_of(std::int32_t a) {
+        const Terms<T>& terms = model_.terms;
+        if (a == terms.size - 1) return pairs_.data();
+        point_.resize(static_cast<std::size_t>(terms.features));
+        terms.copy_point(a, point_.data());
+        kernel_.pairs(Row<T>{point_.data(), nullptr, terms.features}, terms.norms[a], terms,
+                      pairs_.data());
+        return pairs_.data();
+    }
+
+    double project(std::int32_t a) {
+        const double size = model_.terms.coef[a];
+        std::copy(model_.row(a), model_.row(a) + model_.outputs, f_.begin());
+        const double residual = project_.distribute(
+            model_.terms, a,
+            [&](std::int32_t j, double share) { model_.add(j, share, f_.data()); });
+        model_.remove(a);
+        return size * size * residual;
+    }
+
+    double remove(std::int32_t a) {
+        const double size = model_.terms.coef[a];
+        const double degradation = size * size * kernel_.self(model_.terms, a);
+        model_.remove(a);
+        return degradation;
+    }
+
+    const Kernel& kernel_;
+    JointTerms<T> model_;
+    double* bias_;  // (outputs), or null
+    std::int32_t budget_;
+    Reduction reduction_;
+    JointMerge<T> merge_;
+    Project<T> project_;
+    std::vector<T> pairs_, values_, point_;
+    std::vector<double> f_;
+};
+
+// Calls visit(r, i, point, norm) for row r of the block and its training point i.
+template <class T, class Visit>
+void for_each_visit(const Rows& rows, const std::int64_t* order, const Kernel& kernel,
+                    Visit visit) {
+    PointBlock<T> block;
+    for (std::int64_t start = 0; start < rows.count; start += points_at_once) {
+        const auto count =
+            static_cast<std::int32_t>(std::min<std::int64_t>(points_at_once, rows.count - start));
+        block.load(rows, start, count, kernel);
+        for (std::int32_t p = 0; p < count; ++p)
+            visit(start + p, order[start + p], block.row(p), block.norm(p));
+    }
+}
+
+// One visit: `step` gives for each output what to add to its variable, from its value and slack.
+template <class T, class Step>
+double visit_outputs(const Wanted& wanted, std::int64_t i, Row<T> x, T norm, JointModel<T>& model,
+                     Tally& tally, std::vector<double>& row, double scale, Step step) {
+    const double* f = model.evaluate(x, norm);
+    bool violated = false, moved = false;
+    std::int32_t best = 0;
+    for (std::int32_t c = 0; c < wanted.outputs; ++c) {
+        const double sign = wanted.sign(i, c), slack = wanted.target(i, c) - sign * f[c] * scale;
+        violated = violated || wanted.loss.violated(slack);
+        tally.loss += wanted.loss.value(slack);
+        if (f[c] > f[best]) best = c;
+        const double delta = step(c, slack);
+        row[static_cast<std::size_t>(c)] = sign * delta;
+        moved = moved || delta != 0;
+    }
+    tally.violations += violated;
+    tally.mistakes += wanted.labels ? best != wanted.labels[i] : violated;
+    return moved ? model.insert(x, norm, row.data(), tally) : 0.0;
+}
+
+// BSCA, with the steps of Algorithm 1 for all outputs of a point at once.
+template <class T>
+Tally joint_bsca(const Rows& rows, const std::int64_t* order, const double* diagonal,
+                 const Wanted& wanted, const Kernel& kernel, JointModel<T>& model) {
+    Tally tally;
+    std::vector<double> row(static_cast<std::size_t>(wanted.outputs));
+    for_each_visit<T>(rows, order, kernel, [&](std::int64_t r, std::int64_t i, Row<T> x, T norm) {
+        tally.degradation += visit_outputs(
+            wanted, i, x, norm, model, tally, row, 1.0, [&](std::int32_t c, double slack) {
+                float& alpha = wanted.variable(i, c);
+                const double before = alpha;
+                alpha =
+                    static_cast<float>(wanted.loss.step(before, slack, diagonal[r], wanted.box[i]));
+                return alpha - before;
+            });
+    });
+    return tally;
+}
+
+// BSGD, eq. (4), with coefficients stored as t times their value: see bsgd.hpp.
+template <class T>
+Tally joint_bsgd(const Rows& rows, const std::int64_t* order, const Wanted& wanted,
+                 const Kernel& kernel, JointModel<T>& model, std::int64_t t, double n_total) {
+    Tally tally;
+    std::vector<double> row(static_cast<std::size_t>(wanted.outputs));
+    for_each_visit<T>(rows, order, kernel, [&](std::int64_t r, std::int64_t i, Row<T> x, T norm) {
+        const double before = static_cast<double>(t + r), now = before + 1;
+        const double scale = before > 0 ? 1 / before : 0.0;
+        tally.degradation +=
+            visit_outputs(wanted, i, x, norm, model, tally, row, scale,
+                          [&](std::int32_t, double slack) {
+                              return n_total * wanted.box[i] * wanted.loss.slope(slack);
+                          }) /
+            (now * now);
+    });
+    return tally;
+}
+
+}  // namespace budgetsvm
