@@ -1,7 +1,9 @@
 """Kernel support vector machines on a budget.
 
-Public names: the estimator :class:`BudgetSVC`, the function :func:`polish`, and the modules
-:mod:`budgetsvm.kernels`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options.
+Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`BudgetOneClassSVM`, the
+transformer :class:`BudgetFeatures`, the function :func:`polish`, the modules :mod:`budgetsvm.kernels`,
+:mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options, and
+:mod:`budgetsvm.streams` to read large files.
 """
 
 from importlib import import_module
@@ -19,14 +21,28 @@ except ImportError as error:
     raise ImportError(message) from error
 
 if TYPE_CHECKING:
-    from budgetsvm import kernels, maintenance, solvers
+    from budgetsvm import kernels, losses, maintenance, solvers
     from budgetsvm._svc import BudgetSVC, polish
+    from budgetsvm._svr import BudgetSVR
 
 __version__ = _version("budgetsvm")
 
-__all__ = ["BudgetSVC", "__version__", "kernels", "maintenance", "polish", "solvers"]
+__all__ = [
+    "BudgetSVC",
+    "BudgetSVR",
+    "__version__",
+    "kernels",
+    "losses",
+    "maintenance",
+    "polish",
+    "solvers",
+]
 
-_HOMES = {"BudgetSVC": "budgetsvm._svc", "polish": "budgetsvm._svc"}
+_HOMES = {
+    "BudgetSVC": "budgetsvm._svc",
+    "BudgetSVR": "budgetsvm._svr",
+    "polish": "budgetsvm._svc",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._features import KernelMatrix
+from budgetsvm._features import FeatureMatrix, KernelMatrix
 from budgetsvm._span import SpanProblem
 
 # Visits per round: about as much work as the full passes that end it, or as nothing at all.
@@ -25,7 +25,7 @@ class WorkingSetAscent:
     def __init__(
         self,
         problem: SpanProblem,
-        matrix: KernelMatrix,
+        matrix: KernelMatrix | FeatureMatrix,
         alpha: NDArray[np.float64],
         f: NDArray[np.float64],
         rng: np.random.Generator,
@@ -46,11 +46,11 @@ class WorkingSetAscent:
         self.patience = min(8 * self.patience, _MOST_PATIENCE)
         self.stuck = False  # ... and where all patience is of no use, this becomes true
 
-    def round(self) -> None:
-        """Ascend on the working set, then evaluate all rows and offer what was found."""
+    def round(self, chosen: NDArray[np.int64] | None = None) -> None:
+        """Ascend on the chosen rows or the working set, then evaluate all and offer what was found."""
         problem = self.problem
         before = problem.gap
-        self._ascend(self._working_set())
+        self._ascend(self._working_set() if chosen is None else chosen)
         self.point = problem.point(self.alpha)
         self.f = problem.values(self.point)
         problem.offer_dual(self.alpha, self.point)
@@ -63,33 +63,32 @@ class WorkingSetAscent:
     def _working_set(self) -> NDArray[np.int64]:
         """Rows whose variable is inside its box, or should leave the bound that it is at."""
         targets = self.problem.targets
-        size, gradient = targets.loss.one_sided(self.alpha, targets.slack(self.f))
-        below, above = size < targets.box, size > 0
-        wanted = (below & above) | (below & (gradient > 0)) | (above & (gradient < 0))
-        chosen = np.flatnonzero(wanted)
+        slack = targets.slack(self.f)
+        chosen = np.flatnonzero(targets.loss.unsettled(self.alpha, slack, targets.box))
         most = self.matrix.most_some
         if len(chosen) > most:
-            nearest = np.argpartition(abs(gradient[chosen]), most)[:most]
+            nearest = np.argpartition(targets.loss.distance(slack[chosen]), most)[:most]
             chosen = np.sort(chosen[nearest])
         return chosen
 
     def _ascend(self, chosen: NDArray[np.int64]) -> None:
         """Passes over the chosen rows, with shrinking, until the sub-problem is solved well enough."""
-        problem = self.problem
-        rows, targets = self.matrix.features(chosen), problem.targets.some(chosen)
+        rows, everyone = self.matrix.feature_rows(chosen)
+        everywhere = len(rows) == len(self.alpha)  # the block has all rows
+        targets = self.problem.targets if everywhere else self.problem.targets.some(chosen)
+        alpha = self.alpha if everywhere else self.alpha[chosen]
         arrays = (
             targets.loss.core(),
             rows,
-            np.einsum("ij,ij->i", rows, rows),
+            self.matrix.squared_norms(rows),
             targets.y,
-            targets.target,
+            np.ascontiguousarray(targets.target),
             targets.box,
-            (alpha := self.alpha[chosen]),
+            alpha,
             self.point.astype(rows.dtype),
         )
-        everyone = np.arange(len(chosen))
         active, upper, lower = everyone, np.inf, -np.inf
-        visits = max(_VISITS_PER_ROW * len(problem.targets), _FEWEST_VISITS)
+        visits = max(_VISITS_PER_ROW * len(self.alpha), _FEWEST_VISITS)
         passes = np.clip(visits / max(1, len(chosen)), _FEWEST_PASSES, _MOST_PASSES)
         for _ in range(int(self.effort * passes)):
             shrunk = len(active) < len(everyone)
@@ -101,4 +100,5 @@ class WorkingSetAscent:
                     break
                 active, upper, lower = everyone, np.inf, -np.inf
             upper, lower = upper if upper > 0 else np.inf, lower if lower < 0 else -np.inf
-        self.alpha[chosen] = alpha
+        if not everywhere:
+            self.alpha[chosen] = alpha

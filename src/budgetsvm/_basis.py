@@ -1,7 +1,8 @@
 """The span of a model's terms, with orthonormal coordinates.
 
 In the span of terms z_1..z_r a function is f = Σ_j β_j k(·, z_j) = Σ_j w_j g_j, where the features
-g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = L⁻ᵀ w.
+g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = L⁻ᵀ w. A bias b is the coefficient of
+one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.linalg import block_diag, lapack
 
 from budgetsvm import _core
 from budgetsvm._terms import TermStore
@@ -23,7 +24,10 @@ _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L, `inverse` L⁻ᵀ."""
+    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L, `inverse` L⁻ᵀ.
+
+    With a constant, these matrices have one more row and column than there are points.
+    """
 
     kernel: Kernel
     points: NDArray[Any]
@@ -33,7 +37,7 @@ class Basis:
     inverse: NDArray[np.float64]
 
     @classmethod
-    def of(cls, points: NDArray[Any], kernel: Kernel) -> Self:
+    def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
         tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max())
@@ -41,13 +45,21 @@ class Basis:
             factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
             lower, kept = np.tril(factor[:rank, :rank]), pivots[:rank].astype(np.int64) - 1
             inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
-        return cls(kernel, points[kept], kept, gram[np.ix_(kept, kept)], lower, inverse)
+        matrices = (gram[np.ix_(kept, kept)], lower, inverse)
+        if constant:
+            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
+        return cls(kernel, points[kept], kept, *matrices)
 
     def __len__(self) -> int:
         return len(self.points)
 
+    @property
+    def width(self) -> int:
+        """The dimension of the span."""
+        return len(self.gram)
+
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return β for orthonormal coordinates w."""
+        """Return β, and the bias behind them, for orthonormal coordinates w."""
         return np.asarray(self.inverse @ w)
 
     def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:

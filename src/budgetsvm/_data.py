@@ -5,23 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 
-def two_classes(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the two labels in y, or say what is wrong with them."""
+def find_classes(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the labels in y, or say what is wrong with them."""
     check_classification_targets(y)
     classes: NDArray[Any] = np.unique(y)
     if len(classes) == 1:
         message = f"y has only one class, {classes[0]!r}; a classifier needs two"
-        raise ValueError(message)
-    if len(classes) > 2:
-        message = (
-            "Only binary classification is supported. The type of the target is "
-            f"{type_of_target(y)}. For {len(classes)} classes wrap the estimator in "
-            "sklearn.multiclass.OneVsRestClassifier."
-        )
         raise ValueError(message)
     return classes
 
@@ -40,7 +33,7 @@ def weighted_rows(
     if classes is not None and len(np.unique(y)) < len(classes):
         missing = np.setdiff1d(classes, y).tolist()
         message = (
-            f"all rows of class {missing[0]!r} have weight zero; a classifier needs two classes"
+            f"all rows of class {missing[0]!r} have weight zero; a classifier needs all its classes"
         )
         raise ValueError(message)
     return X, y, weights[used]

@@ -32,10 +32,12 @@ class Matrix(ABC):
 
     at_hand: bool  #: whether the values are in memory
 
-    def __init__(self, n: int, basis: Basis, n_threads: int, part_bytes: float) -> None:
+    def __init__(
+        self, n: int, basis: "Basis | _Orthonormal", n_threads: int, part_bytes: float
+    ) -> None:
         self.n = n
         self.basis = basis
-        self.width = len(basis)
+        self.width = basis.width
         self.n_threads = n_threads
         self.part_bytes = part_bytes
         self._most_rows = int(max(64, part_bytes / (8 * self.width)))  # of a part
@@ -141,7 +143,7 @@ class KernelMatrix(Matrix):
         part_bytes = min(_PART_BYTES, memory_limit / (4 * n_threads))
         super().__init__(len(rows), basis, n_threads, part_bytes)
         self.rows = rows
-        row_bytes = len(basis) * np.dtype(rows.dtype).itemsize
+        row_bytes = basis.width * np.dtype(rows.dtype).itemsize
         most_rows = int(_HELD_SHARE * memory_limit / row_bytes)
         self.most_some = max(1024, most_rows // 4)  #: rows of a sample or working set
         self._terms = TermStore.of(basis.points, np.zeros(len(basis)), basis.kernel, 0)
@@ -174,10 +176,23 @@ class KernelMatrix(Matrix):
         kernel, where = self.basis.kernel, _as_slice(chosen)
         if isinstance(kernel, Callback):
             block = dense_block(self.rows.block(where), self.basis.points.shape[1])
-            out[:] = kernel.matrix(block, self.basis.points)
+            out[:, len(self.basis) :] = 1
+            out[:, : len(self.basis)] = kernel.matrix(block, self.basis.points)
         else:
             rows = self.rows.source(where)
-            _core.kernel_block(rows, self._terms.arrays, self.width, self._kernel, out)
+            _core.kernel_block(rows, self._terms.arrays, len(self.basis), self._kernel, out)
+
+    def release(self) -> None:
+        """Let go of the values: they are computed anew if they are asked for again."""
+        self.at_hand, self._held = False, None
+
+    def feature_rows(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return a block that has the orthonormal features of the chosen rows, and where they are."""
+        return self.features(chosen), self._everyone[: len(chosen)]
+
+    def squared_norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return ‖g‖² of the rows of a block."""
+        return _squared_norms(rows)
 
     def features(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         """Return the orthonormal features of some rows, multiplied in double."""
@@ -189,6 +204,49 @@ class KernelMatrix(Matrix):
 
         for_each(evaluate, self.parts(len(indices)), self.n_threads)
         return values
+
+
+class FeatureMatrix(Matrix):
+    """The orthonormal features of all rows, held in memory.
+
+    To compute them takes as long as a hundred passes over kernel values; then coordinate ascent can
+    visit any row at once. Worth it where there are several outputs.
+    """
+
+    at_hand = True
+
+    def __init__(self, of: KernelMatrix) -> None:
+        super().__init__(of.n, _Orthonormal(of.width), 1, of.part_bytes)
+        self.most_some = self.n
+        self._held = of.features(self._everyone)
+        self._squared_norms = _squared_norms(self._held)
+
+    def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return a block that has the chosen rows, and where they are in it."""
+        return self._held, chosen
+
+    feature_rows = part
+
+    def squared_norms(self, rows: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - they are all rows
+        """Return ‖g‖² of the rows of a block."""
+        return self._squared_norms
+
+
+class _Orthonormal:
+    """A basis whose coefficients are the coordinates."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        return w
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        return sums
+
+
+def _squared_norms(rows: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 def _slices(start: int, stop: int, step: int) -> list[slice]:

@@ -1,7 +1,8 @@
 """What all estimators share: parameters, the two phases of training, the fitted model."""
 
+from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,48 +11,86 @@ from sklearn.utils.validation import validate_data
 
 from budgetsvm._basis import Basis
 from budgetsvm._data import generator
+from budgetsvm._early_stopping import EarlyStopping
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
+from budgetsvm._learning import learn_terms
 from budgetsvm._memory import default_limit
 from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
-from budgetsvm._progress import PolishProgress, Progress
+from budgetsvm._progress import PolishProgress
 from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
-from budgetsvm._targets import Targets
-from budgetsvm._terms import TermStore
+from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
-from budgetsvm._training import EpochRecord, Problem, Settings, Trainer, phase_one_visits
+from budgetsvm._training import EpochRecord, Problem, Settings, phase_one_visits
 from budgetsvm._validation import check_choice, check_integer, check_number
 from budgetsvm.kernels import Callback, Gamma, make_kernel
 from budgetsvm.maintenance import make_maintenance
 from budgetsvm.solvers import make_solver
 
+Epochs: TypeAlias = float | Literal["auto"]
+PrecisionName: TypeAlias = Literal["auto", "single", "double"]
+
 
 class BudgetMachine(BaseEstimator):
     """A kernel machine on a budget. Subclasses document the parameters and encode the targets."""
 
-    C: float
-    kernel: Any
-    gamma: Gamma
-    degree: int
-    coef0: float
-    budget: int | None
-    solver: Any
-    maintenance: Any
-    epochs: float | Literal["auto"]
-    polish: bool
-    basis: Any
-    tol: float
-    max_passes: int
-    time_limit: float | None
-    memory_limit: float | None
-    warm_start: bool
-    precision: Literal["auto", "single", "double"]
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
-
     _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
+
+    def __init__(
+        self,
+        *,
+        kernel: Any,
+        gamma: Gamma,
+        degree: int,
+        coef0: float,
+        budget: int | None,
+        solver: Any,
+        maintenance: Any,
+        epochs: Epochs,
+        polish: bool,
+        basis: Any,
+        fit_intercept: bool,
+        tol: float,
+        max_passes: int,
+        time_limit: float | None,
+        memory_limit: float | None,
+        early_stopping: bool,
+        validation_fraction: float,
+        n_iter_no_change: int,
+        reservoir: int,
+        warm_start: bool,
+        precision: PrecisionName,
+        random_state: Any,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.budget = budget
+        self.solver = solver
+        self.maintenance = maintenance
+        self.epochs = epochs
+        self.polish = polish
+        self.basis = basis
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_passes = max_passes
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.reservoir = reservoir
+        self.warm_start = warm_start
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ---- the fitted model ----
 
     @property
     def support_vectors_(self) -> NDArray[np.float64]:
@@ -60,14 +99,13 @@ class BudgetMachine(BaseEstimator):
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
-        """The coefficients β_j, as a row."""
-        return self._fitted().coef[np.newaxis]
+        """The coefficients β, one row per output."""
+        return self._fitted().coef
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """Zero: the model has no bias."""
-        self._fitted()
-        return np.zeros(1)
+        """The bias of every output; zero unless `fit_intercept`."""
+        return self._fitted().bias
 
     def _fitted(self) -> KernelExpansion:
         if not hasattr(self, "_expansion"):
@@ -75,12 +113,18 @@ class BudgetMachine(BaseEstimator):
             raise AttributeError(message)
         return self._expansion
 
+    # ---- parameters and data ----
+
+    @abstractmethod
+    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
+        """Return what rows with these targets, encoded by the subclass, and weights ask for."""
+
     def _settings(self) -> Settings:
         """Check all parameters, and return those that training needs."""
-        check_number("C", self.C, above=0)
         if self.epochs != "auto":
             check_number("epochs", self.epochs, above=0)
         self._check_polish()
+        self._check_stopping()
         check_choice("precision", self.precision, ("auto", "single", "double"))
         count_threads(self.n_jobs)
         if self.budget is not None:
@@ -97,23 +141,40 @@ class BudgetMachine(BaseEstimator):
                 check_number(name, getattr(self, name), above=0)
         if isinstance(self.basis, str):
             check_choice("basis", self.basis, ("learned", "random", "kmeans"))
-        if not (isinstance(self.basis, str) and self.basis == "learned") and not (
-            self.polish and self.budget is not None
-        ):
+        if not self._learns_terms and not (self.polish and self.budget is not None):
             message = (
                 "terms that are not learned get their coefficients from the polish: set polish=True "
                 "and a budget, or basis='learned'"
             )
             raise ValueError(message)
 
-    def _validate(self, X: Any, *y: Any, reset: bool) -> Any:
+    def _check_stopping(self) -> None:
+        check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+        check_integer("reservoir", self.reservoir, least=0)
+        if not 0 < check_number("validation_fraction", self.validation_fraction) < 1:
+            message = f"validation_fraction must be between 0 and 1, not {self.validation_fraction}"
+            raise ValueError(message)
+
+    @property
+    def _learns_terms(self) -> bool:
+        return isinstance(self.basis, str) and self.basis == "learned"
+
+    def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
         """Check the data as scikit-learn does; dtypes and memory order stay what they are."""
-        checked = validate_data(
-            self, X, *y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
+        checks |= {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        checked = validate_data(self, X, *y, reset=reset, **checks)
         return (as_rows(checked[0]), checked[1]) if y else as_rows(checked)
 
-    def _resume(self, X: Any) -> bool:
+    # ---- training ----
+
+    def _fit_outputs(self, X: Any, outputs: Outputs, started: float) -> Polished | None:
+        """Train on checked data, from scratch or from the fit before."""
+        again = self._resume(X, outputs.count)
+        if not again:
+            self._start(X, outputs.count)
+        return self._train(self._problem(X, outputs), started, again=again)
+
+    def _resume(self, X: Any, n_outputs: int) -> bool:
         """Whether a warm start is wanted and possible; takes over a gamma that was changed."""
         model = getattr(self, "_expansion", None)
         if not (
@@ -121,8 +182,8 @@ class BudgetMachine(BaseEstimator):
         ):
             return False
         kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
-        kept = (model.points.shape[1], type(model.kernel), self._precision)
-        if kept != (X.shape[1], type(kernel), self.precision):
+        kept = (model.points.shape[1], type(model.kernel), self._precision, len(model.coef))
+        if kept != (X.shape[1], type(kernel), self.precision, n_outputs):
             return False  # centre and precision were chosen for something else
         if kernel != model.kernel:
             self.kernel_ = kernel
@@ -130,7 +191,7 @@ class BudgetMachine(BaseEstimator):
             self._dual = None
         return True
 
-    def _start(self, X: Any) -> None:
+    def _start(self, X: Any, n_outputs: int) -> None:
         """Fix what depends on the first data: gamma, centre and precision; begin without terms."""
         with np.errstate(over="ignore"):  # choose_precision complains about what is too large
             kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
@@ -143,17 +204,16 @@ class BudgetMachine(BaseEstimator):
         self._precision = self.precision
         self._visits = self._rows_seen = 0
         self._terms_learned = True
+        self._reservoir = None
         self.kernel_ = kernel
-        self._expansion = KernelExpansion(
-            kernel, np.zeros((0, X.shape[1]), dtype), np.zeros(0), centre
-        )
+        points, coef = np.zeros((0, X.shape[1]), dtype), np.zeros((n_outputs, 0))
+        self._expansion = KernelExpansion(kernel, points, coef, np.zeros(n_outputs), centre)
 
-    def _problem(self, X: Any, signs: NDArray[np.float64], weights: NDArray[np.float64]) -> Problem:
-        """Return the binary problem for labels ±1 and weights."""
+    def _problem(self, X: Any, outputs: Outputs) -> Problem:
         model = self._expansion
         rows = Rows(X, model.points.dtype.type, model.centre)
         self._rows_seen += len(rows)
-        return Problem(rows, Targets.of_labels(signs, self.C * weights), self._rows_seen)
+        return Problem(rows, outputs, self._rows_seen)
 
     def _train(self, problem: Problem, started: float, *, again: bool) -> Polished | None:
         """Both phases. `again`: from the terms of the fit before."""
@@ -161,14 +221,13 @@ class BudgetMachine(BaseEstimator):
         self.n_iter_ = 0
         rng = generator(self.random_state)
         polish = self.polish and self.budget is not None
-        learned = isinstance(self.basis, str) and self.basis == "learned"
-        if not (again and polish and learned and self._terms_learned):
-            self._find_terms(problem, polish, rng)
-        self._terms_learned = learned
+        if not (again and polish and self._learns_terms and self._terms_learned):
+            problem = self._find_terms(problem, polish, rng)
+        self._terms_learned = self._learns_terms
         return self._polish(problem, rng, started) if polish else None
 
-    def _find_terms(self, problem: Problem, polish: bool, rng: np.random.Generator) -> None:
-        """Phase 1, or what the user wants in its place."""
+    def _find_terms(self, problem: Problem, polish: bool, rng: np.random.Generator) -> Problem:
+        """Phase 1, or what the user wants in its place; returns what is left for the polish."""
         rows, budget = problem.rows, self.budget or 0
         if not isinstance(self.basis, str):
             points = given_points(self.basis, rows, budget)
@@ -177,10 +236,17 @@ class BudgetMachine(BaseEstimator):
         elif self.basis == "kmeans":
             points = cluster_centres(rows, budget, rng)
         else:
-            visits = phase_one_visits(self.epochs, len(rows), budget, polish=polish)
-            self._learn(problem, visits, rng, adapt=polish and self.epochs == "auto")
-            return
-        self._keep(points, np.zeros(len(points)))
+            stopping = None
+            if self.early_stopping:
+                share, patience = self.validation_fraction, self.n_iter_no_change
+                problem, stopping = EarlyStopping.hold_out(problem, share, patience, rng)
+            visits = phase_one_visits(self.epochs, len(problem.rows), budget, polish=polish)
+            adapt = polish and self.epochs == "auto" and stopping is None
+            self._learn(problem, visits, rng, adapt=adapt, stopping=stopping)
+            return problem
+        n_outputs = problem.outputs.count
+        self._keep(points, np.zeros((n_outputs, len(points))), np.zeros(n_outputs))
+        return problem
 
     def _learn(
         self,
@@ -189,49 +255,69 @@ class BudgetMachine(BaseEstimator):
         rng: np.random.Generator,
         *,
         adapt: bool = False,
+        stopping: EarlyStopping | None = None,
     ) -> None:
         """Phase 1, from the current terms."""
         self._forget_certificate()
-        model = self._expansion
-        settings = replace(self._settings(), kernel=model.kernel)
-        terms = TermStore.of(model.points, model.coef, model.kernel, self.budget or 0)
-        trainer = Trainer(settings, problem, terms, rng, self._visits, count_threads(self.n_jobs))
-        with Progress("training", visits, shown=self.verbose > 0) as progress:
-            (trainer.learn_basis if adapt else trainer.run)(visits, progress)
-        used = terms.coef[: terms.size] != 0
-        self._keep(terms.points()[used], terms.coef[: terms.size][used])
-        self._visits = trainer.t
-        self.n_iter_ = len(trainer.history)
-        self.history_ = self.history_ + trainer.history
+        learned = learn_terms(
+            self._expansion,
+            problem,
+            replace(self._settings(), kernel=self._expansion.kernel),
+            visits,
+            rng,
+            done=self._visits,
+            n_threads=count_threads(self.n_jobs),
+            intercept=self.fit_intercept,
+            adapt=adapt,
+            stopping=stopping,
+            verbose=self.verbose > 0,
+        )
+        self._expansion = learned.model
+        self._visits = learned.visits
+        self.n_iter_ = len(learned.history)
+        self.history_ = self.history_ + learned.history
+        if stopping is not None:
+            self.validation_scores_ = np.array(stopping.scores)
 
     def _forget_certificate(self) -> None:
-        for name in ("duality_gap_", "objective_", "converged_"):
+        for name in ("duality_gap_", "objective_", "converged_", "validation_scores_"):
             self.__dict__.pop(name, None)
 
-    def _keep(self, points: NDArray[Any], coef: NDArray[np.float64]) -> None:
-        self._expansion = replace(self._expansion, points=points, coef=coef.copy())
+    def _keep(
+        self, points: NDArray[Any], coef: NDArray[np.float64], bias: NDArray[np.float64]
+    ) -> None:
+        self._expansion = replace(self._expansion, points=points, coef=coef.copy(), bias=bias)
 
     def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Polished:
         """Phase 2, on the current terms."""
         model = self._expansion
-        previous = self._dual if self.warm_start else None
-        start = None
-        if previous is not None and len(previous) == len(problem.targets):
-            # as a share of the box, which may have changed
-            start = Start(previous * problem.targets.box, model.coef)
         with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
-            basis = Basis.of(model.points, model.kernel)
+            basis = Basis.of(model.points, model.kernel, constant=self.fit_intercept)
             polished = polish_in_span(
-                problem, basis, self._limits(started), rng, start=start, report=progress.report
+                problem,
+                basis,
+                self._limits(started),
+                rng,
+                start=self._warm_point(problem),
+                report=progress.report,
             )
-        self._keep(polished.points.astype(model.points.dtype), polished.coef)
-        self._dual = polished.alpha / problem.targets.box if self.warm_start else None
+        self._keep(polished.points.astype(model.points.dtype), polished.coef, polished.bias)
+        if self.warm_start and polished.alpha is not None:
+            self._dual = polished.alpha / problem.outputs.box
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
         if not polished.converged:
             warn_not_converged(polished, self.tol)
         return polished
+
+    def _warm_point(self, problem: Problem) -> Start | None:
+        """Return where the polish of the fit before ended."""
+        if not self.warm_start or self._dual is None or len(self._dual) != len(problem.outputs):
+            return None
+        # as a share of the box, which may have changed
+        alpha = self._dual * problem.outputs.box
+        return Start(self._expansion.coef, self._expansion.bias, alpha)
 
     def _limits(self, started: float) -> Limits:
         memory = default_limit() if self.memory_limit is None else float(self.memory_limit)

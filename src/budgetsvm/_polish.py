@@ -17,11 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._basis import Basis
-from budgetsvm._features import KernelMatrix
+from budgetsvm._features import FeatureMatrix, KernelMatrix
 from budgetsvm._hessian import HessianSolver
+from budgetsvm._many_outputs import solve_outputs
 from budgetsvm._newton import NewtonMethod, newton_on_samples
 from budgetsvm._span import SpanProblem
-from budgetsvm._targets import Targets
+from budgetsvm._targets import Outputs
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
 
@@ -41,26 +42,35 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where an earlier polish ended: its dual point, and coefficients of the points it was given."""
+    """Where an earlier polish ended: coefficients of the points it was given, and its dual point."""
 
-    alpha: NDArray[np.float64]
     coef: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    alpha: NDArray[np.float64] | None
+
+    def coordinates(self, basis: Basis, c: int) -> NDArray[np.float64]:
+        """Return the orthonormal coordinates of output c."""
+        coef, constant = self.coef[c, basis.kept], basis.width > len(basis)
+        return basis.coordinates(np.append(coef, self.bias[c]) if constant else coef)
 
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """The result of phase 2: the model f = Σ_j coef_j k(·, points_j) and its certificate.
+    """The result of phase 2: the model f = Σ_j coef_j k(·, points_j) + bias and its certificate.
 
     Attributes
     ----------
     points : ndarray of shape (n_terms, n_features)
         A linearly independent subset of the points given.
-    coef : ndarray of shape (n_terms,)
+    coef : ndarray of shape (n_outputs, n_terms)
         Their coefficients.
-    alpha : ndarray of shape (n_samples,)
-        The dual point behind the certificate.
+    bias : ndarray of shape (n_outputs,)
+        The constants; zero where there is none.
+    alpha : ndarray of shape (n_samples,) or None
+        The dual point behind the certificate, where there is a single output.
     primal, dual : float
-        P of the model, and D of alpha: the optimum in the span lies between them.
+        P of the model, and D of the dual point: the optimum in the span lies between them. Of several
+        outputs, the sums.
     gap : float
         (primal - dual) / primal.
     converged : bool
@@ -71,7 +81,8 @@ class Polished:
 
     points: NDArray[np.float64]
     coef: NDArray[np.float64]
-    alpha: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    alpha: NDArray[np.float64] | None
     primal: float
     dual: float
     gap: float
@@ -90,44 +101,96 @@ def polish_in_span(
 ) -> Polished:
     """Solve the SVM in the span of a basis."""
     if len(basis) == 0:  # the kernel vanishes: so does the model
-        return _nothing(problem.targets, basis)
+        return _nothing(problem.outputs, basis)
     with single_threaded_blas():
         matrix = KernelMatrix(problem.rows, basis, limits.n_threads, limits.memory)
-        span = SpanProblem(matrix, problem.targets)
+        solve = _solve_one if problem.outputs.count == 1 else _solve_many
+        spans = solve(problem.outputs, matrix, limits, rng, start, report)
+    return _collect(basis, spans, limits.tol)
 
-        def finished() -> bool:
-            report(span.gap)
-            late = perf_counter() >= limits.deadline
-            return span.gap <= limits.tol or span.passes >= limits.max_passes or late
 
-        _solve(span, rng, start, finished, limits.tol)
+def _stops(limits: Limits, report: Callable[[float], object]) -> Callable[[SpanProblem], bool]:
+    """Return what says whether a problem is solved, or has to be left as it is."""
+
+    def stop(span: SpanProblem) -> bool:
+        report(span.gap)
+        late = perf_counter() >= limits.deadline
+        return span.gap <= limits.tol or span.passes >= limits.max_passes or late
+
+    return stop
+
+
+def _solve_one(
+    outputs: Outputs,
+    matrix: KernelMatrix,
+    limits: Limits,
+    rng: np.random.Generator,
+    start: Start | None,
+    report: Callable[[float], object],
+    output: int = 0,
+) -> list[SpanProblem]:
+    """Solve the problem of one output."""
+    span, stop = SpanProblem(matrix, outputs.of_output(output)), _stops(limits, report)
+    w = None if start is None else start.coordinates(matrix.basis, output)
+    alpha = None if start is None else start.alpha
+    _solve(span, rng, (w, alpha), lambda: stop(span), limits.tol)
+    return [span]
+
+
+def _solve_many(
+    outputs: Outputs,
+    matrix: KernelMatrix,
+    limits: Limits,
+    rng: np.random.Generator,
+    start: Start | None,
+    report: Callable[[float], object],
+) -> list[SpanProblem]:
+    """Solve the problems of several outputs, on common features if there is memory for them."""
+    count = range(outputs.count)
+    if not matrix.at_hand:
+        return [_solve_one(outputs, matrix, limits, rng, start, report, c)[0] for c in count]
+    points = None if start is None else [start.coordinates(matrix.basis, c) for c in count]
+    features, stop = FeatureMatrix(matrix), _stops(limits, report)
+    matrix.release()
+    return solve_outputs(outputs, features, points, rng, limits.n_threads, stop)
+
+
+def _collect(basis: Basis, spans: list[SpanProblem], tol: float) -> Polished:
+    """Put the outputs together."""
+    primal, dual = sum(span.primal for span in spans), sum(span.dual for span in spans)
+    gap = max(0.0, (primal - dual) / primal) if primal > 0 else 0.0
+    coef = np.array([basis.coefficients(span.w) for span in spans])
+    bias = coef[:, len(basis) :].sum(axis=1)  # of one number or none
+    alpha = spans[0].alpha if len(spans) == 1 else None
     return Polished(
         basis.points.astype(np.float64),
-        basis.coefficients(span.w),
-        span.alpha,
-        span.primal,
-        span.dual,
-        span.gap,
-        span.gap <= limits.tol,
-        span.passes,
+        np.ascontiguousarray(coef[:, : len(basis)]),
+        bias,
+        alpha,
+        primal,
+        dual,
+        gap,
+        gap <= tol,
+        max(span.passes for span in spans),
     )
 
 
 def _solve(
     span: SpanProblem,
     rng: np.random.Generator,
-    start: Start | None,
+    start: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None],
     finished: Callable[[], bool],
     tol: float,
 ) -> None:
     """Newton's method, then ascent and Newton's method in turns, until `finished`."""
-    basis = span.matrix.basis
-    solver = HessianSolver(basis)
-    if start is None:
+    solver = HessianSolver(span.matrix.basis)
+    w, alpha = start
+    if w is None:
         w, width = newton_on_samples(span, solver, rng, finished, tol)
     else:
-        w, width = basis.coordinates(start.coef[basis.kept]), _WARM_WIDTH
-        span.offer_dual(start.alpha, span.point(start.alpha))
+        width = _WARM_WIDTH
+        if alpha is not None:
+            span.offer_dual(alpha, span.point(alpha))
     newton = NewtonMethod(span, solver, tol, w, span.values(w), width)
     newton.run(finished)
     if finished() or not span.targets.loss.has_kinks:  # it goes all the way where there are none
@@ -145,12 +208,17 @@ def _solve(
             ascent.restart(alpha, f)
 
 
-def _nothing(targets: Targets, basis: Basis) -> Polished:
+def _nothing(outputs: Outputs, basis: Basis) -> Polished:
     """Return the model without terms, which is optimal where no term can add anything."""
-    slack = targets.slack(np.zeros(len(targets)))
-    total, alpha = targets.cost(slack), targets.alpha(slack, 0.0)
+    total, count = 0.0, outputs.count
+    for c in range(count):
+        targets = outputs.of_output(c)
+        slack = targets.slack(np.zeros(len(targets)))
+        total += targets.cost(slack)
+    alpha = targets.alpha(slack, 0.0) if count == 1 else None
     points = basis.points.astype(np.float64)
-    return Polished(points, np.zeros(0), alpha, total, total, 0.0, True, 0)
+    coef, bias = np.zeros((count, 0)), np.zeros(count)
+    return Polished(points, coef, bias, alpha, total, total, 0.0, True, 0)
 
 
 def warn_not_converged(polished: Polished, tol: float) -> None:

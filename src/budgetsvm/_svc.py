@@ -6,29 +6,45 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from budgetsvm._data import generator, two_classes, weighted_rows
-from budgetsvm._machine import BudgetMachine
+from budgetsvm._data import find_classes, weighted_rows
+from budgetsvm._machine import Epochs, PrecisionName
 from budgetsvm._polish import Polished
+from budgetsvm._streaming import StreamingMachine
+from budgetsvm._targets import OneVsRest, Outputs, Targets
 from budgetsvm._threads import count_threads
+from budgetsvm._training import Settings
+from budgetsvm._validation import check_choice, check_number
 from budgetsvm.kernels import Gamma
+from budgetsvm.losses import Hinge, Logistic, make_loss
+
+_ROWS_AT_ONCE = 1 << 16
 
 
-class BudgetSVC(ClassifierMixin, BudgetMachine):
+class BudgetSVC(ClassifierMixin, StreamingMachine):
     """Kernel support vector classifier with at most `budget` support vectors.
 
     Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) in a time that grows
     linearly with the number of rows, in two phases: the methods of "Dual SVM Training on a Budget"
     (Qaadan, Schüler & Glasmachers 2018) learn the terms; then the SVM is solved in their span, up to
-    a duality gap that is known (`duality_gap_`). Two classes.
+    a duality gap that is known (`duality_gap_`). Any number of classes, which share their terms: the
+    budget is the size of the whole model.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the training errors against the norm of the model, as for ``SVC``.
+    loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="hinge"
+        What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
+        hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
+    multi_class : {"ovr", "weston-watkins"}, default="ovr"
+        More than two classes: each against the rest, or the joint problem of Weston & Watkins, which
+        is often more accurate and takes longer (hinge loss only; it is what the polish solves).
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
         The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
         All but "rbf" need ``maintenance="project"`` or ``"remove"``.
@@ -56,6 +72,9 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
     basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
         Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
         polish, all but the first are Nyström's method.
+    fit_intercept : bool, default=False
+        Whether the model has a bias: a constant feature, whose coefficient counts for the norm of the
+        model like all others.
     tol : float, default=1e-2
         The relative duality gap (P - D) / P at which the polish is done.
     max_passes : int, default=500
@@ -65,6 +84,15 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
     memory_limit : float or None, default=None
         Bytes that kernel values may take; beyond, they are computed again in every pass. None is half
         of the memory that is free.
+    early_stopping : bool, default=False
+        Whether to hold rows out, and to end phase 1 when the accuracy on them does not get better; the
+        best model so far is kept. Allow for enough `epochs`.
+    validation_fraction : float, default=0.1
+        The share of rows that is held out.
+    n_iter_no_change : int, default=5
+        Epochs without an improvement after which phase 1 ends.
+    reservoir : int, default=20000
+        Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
     warm_start : bool, default=False
         Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for the same
         rows and another C, say.
@@ -82,14 +110,14 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The labels.
     support_vectors_ : ndarray of shape (n_terms, n_features)
         The points z_j of the model. After merging these are not training points any more.
-    dual_coef_ : ndarray of shape (1, n_terms)
-        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j).
-    intercept_ : ndarray of shape (1,)
-        Zero: the model has no bias.
+    dual_coef_ : ndarray of shape (1, n_terms), or (n_classes, n_terms) for more than two classes
+        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The bias; zero unless `fit_intercept`.
     duality_gap_ : float
         After a polish: (P - D) / P. The model's objective is within this share of the best possible
         with its terms.
@@ -97,6 +125,8 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
         After a polish: P of the model and D of the dual point that proves the gap.
     converged_ : bool
         After a polish: whether `duality_gap_` is at most `tol`.
+    validation_scores_ : ndarray of shape (n_iter_,)
+        With `early_stopping`: the accuracy on the rows held out, after every epoch.
     n_iter_ : int
         Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
     history_ : list of dict
@@ -129,6 +159,8 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
         self,
         C: float = 1.0,
         *,
+        loss: Any = "hinge",
+        multi_class: Literal["ovr", "weston-watkins"] = "ovr",
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -136,41 +168,55 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
         budget: int | None = 500,
         solver: Any = "bsca",
         maintenance: Any = "merge",
-        epochs: float | Literal["auto"] = "auto",
+        epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
+        fit_intercept: bool = False,
         tol: float = 1e-2,
         max_passes: int = 500,
         time_limit: float | None = None,
         memory_limit: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        reservoir: int = 20_000,
         warm_start: bool = False,
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        precision: Literal["auto", "single", "double"] = "auto",
+        precision: PrecisionName = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
+        super().__init__(
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            budget=budget,
+            solver=solver,
+            maintenance=maintenance,
+            epochs=epochs,
+            polish=polish,
+            basis=basis,
+            fit_intercept=fit_intercept,
+            tol=tol,
+            max_passes=max_passes,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            reservoir=reservoir,
+            warm_start=warm_start,
+            precision=precision,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.budget = budget
-        self.solver = solver
-        self.maintenance = maintenance
-        self.epochs = epochs
-        self.polish = polish
-        self.basis = basis
-        self.tol = tol
-        self.max_passes = max_passes
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.warm_start = warm_start
+        self.loss = loss
+        self.multi_class = multi_class
         self.class_weight = class_weight
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.
@@ -180,7 +226,7 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two classes or more.
         sample_weight : array-like of shape (n_samples,), default=None
             C of a row is multiplied by its weight. Weight 0 is as good as leaving the row out.
 
@@ -194,7 +240,7 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
     def partial_fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -206,8 +252,8 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
             New rows. The first call also fixes gamma="scale", the centre and the precision.
         y : array-like of shape (n_samples,)
             Their labels.
-        classes : array-like of shape (2,), default=None
-            Both labels; needed in the first call unless its y has both.
+        classes : array-like of shape (n_classes,), default=None
+            All labels; needed in the first call unless its y has all.
         sample_weight : array-like of shape (n_samples,), default=None
             C of a row is multiplied by its weight.
 
@@ -225,7 +271,7 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first)
         if first:
-            self.classes_ = two_classes(y if classes is None else np.asarray(classes))
+            self.classes_ = find_classes(y if classes is None else np.asarray(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             message = f"classes={classes!r} differ from those of the first call, {self.classes_!r}"
             raise ValueError(message)
@@ -234,14 +280,11 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
             message = f"y has labels {unknown.tolist()} that are not among {self.classes_.tolist()}"
             raise ValueError(message)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
-        if first:
-            self._start(X)
-        problem = self._problem(X, self._signs(y), weights * self._class_weights(y))
-        self._learn(problem, len(y), generator(self.random_state))
+        self._learn_block(X, self._codes(y), weights)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return f(x) for every row: positive for ``classes_[1]``.
+        """Return the values of the model.
 
         Parameters
         ----------
@@ -250,11 +293,14 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
 
         Returns
         -------
-        values : ndarray of shape (n_samples,)
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive for ``classes_[1]``. More: the largest is that of the class predicted.
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        return self._expansion.decision(X, count_threads(self.n_jobs))
+        values = self._expansion.decision(
+            self._validate(X, reset=False), count_threads(self.n_jobs)
+        )
+        return values if values.shape[1] > 1 else values[:, 0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row.
@@ -268,37 +314,101 @@ class BudgetSVC(ClassifierMixin, BudgetMachine):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        values = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[(values > 0).astype(np.intp)]
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        codes, threads = np.empty(X.shape[0], np.intp), count_threads(self.n_jobs)
+        for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # not all rows × classes at once
+            some = slice(start, start + _ROWS_AT_ONCE)
+            values = self._expansion.decision(X[some], threads)
+            codes[some] = values.argmax(axis=1) if values.shape[1] > 1 else values[:, 0] > 0
+        labels: NDArray[Any] = self.classes_[codes]
         return labels
+
+    @available_if(lambda self: self._needs_logistic("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class; with ``loss="logistic"`` only.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Of more than two classes, each against the rest, scaled to sum up to 1.
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return np.column_stack([expit(-values), expit(values)])
+        shares: NDArray[np.float64] = expit(values)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return shares
+
+    @available_if(lambda self: self._needs_logistic("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of the probability of every class; with ``loss="logistic"`` only.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+        """
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+
+    def _needs_logistic(self, method: str) -> bool:
+        if self.loss == "logistic" or isinstance(self.loss, Logistic):
+            return True
+        message = (
+            f"{method} needs loss='logistic'; for other losses fit "
+            "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
+        )
+        raise AttributeError(message)
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Polished | None:
         started = perf_counter()
         self._settings()  # complain about parameters before reading the data
         X, y = self._validate(X, y, reset=True)
-        self.classes_ = two_classes(y)
+        self.classes_ = find_classes(y)
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
-        weights = weights * self._class_weights(y)
-        again = self._resume(X)
-        if not again:
-            self._start(X)
-        return self._train(self._problem(X, self._signs(y), weights), started, again=again)
+        return self._fit_outputs(X, self._outputs(self._codes(y), weights), started)
 
-    def _signs(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        return np.where(y == self.classes_[1], 1.0, -1.0)
+    def _settings(self) -> Settings:
+        check_number("C", self.C, above=0)
+        check_choice("multi_class", self.multi_class, ("ovr", "weston-watkins"))
+        if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
+            message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
+            raise ValueError(message)
+        return super()._settings()
 
-    def _class_weights(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        per_row: NDArray[np.float64] = weights[(y == self.classes_[1]).astype(np.intp)]
-        if not (np.isfinite(per_row).all() and (per_row > 0).all()):
+    def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
+        return np.searchsorted(self.classes_, y).astype(np.int32)
+
+    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
+        loss = make_loss(self.loss)
+        box = self.C * weights * self._class_weights(encoded)
+        if len(self.classes_) == 2:
+            return Targets.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
+        coupled = self.multi_class == "weston-watkins"
+        return OneVsRest(box, loss, encoded, len(self.classes_), coupled)
+
+    def _class_weights(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        weights = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes]
+        )
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
             message = f"class weights must be positive, not {self.class_weight!r}"
             raise ValueError(message)
+        per_row: NDArray[np.float64] = weights[codes]
         return per_row
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
 
@@ -312,7 +422,7 @@ def polish(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Training rows.
     y : array-like of shape (n_samples,)
-        Labels of two classes.
+        Labels.
     Z : array-like of shape (n_points, n_features)
         The points; where they are linearly dependent in feature space, a subset is used.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -323,7 +433,8 @@ def polish(
     Returns
     -------
     polished : Polished
-        With attributes points, coef, alpha, primal, dual, gap, converged and passes.
+        With attributes points, coef, bias, alpha, primal, dual, gap, converged and passes; `coef` has
+        one row per class if there are more than two.
 
     Examples
     --------
@@ -339,7 +450,8 @@ def polish(
     polished = model._fit(X, y, sample_weight)
     assert polished is not None  # there is a budget
     alpha = polished.alpha
-    if sample_weight is not None:  # rows of weight zero were left out
+    if alpha is not None and sample_weight is not None:  # rows of weight zero were left out
         alpha = np.zeros(len(y))
         alpha[np.asarray(sample_weight) > 0] = polished.alpha
-    return replace(polished, points=model.support_vectors_, alpha=alpha)
+    coef = polished.coef if len(polished.coef) > 1 else polished.coef[0]
+    return replace(polished, points=model.support_vectors_, coef=coef, alpha=alpha)

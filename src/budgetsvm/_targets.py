@@ -1,6 +1,12 @@
-"""What rows ask of a model: their losses, as functions of their values f."""
+"""What rows ask of a model: their losses, as functions of their values f.
 
-from dataclasses import dataclass
+A model has one output or several, which share its terms: `Targets` are those of one output, `OneVsRest`
+and `ManyTargets` make them for one output after the other, so that nothing of size rows × outputs is held
+for the classes of a classifier.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -9,30 +15,71 @@ from numpy.typing import NDArray
 from budgetsvm.losses import Hinge, Loss
 
 _Vector = NDArray[np.float64]
+_Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Targets:
-    """Signs y, targets and weights C (the *box*) of rows, with their common loss."""
+class Outputs(ABC):
+    """The targets of all outputs; `box` are the weights C of the rows, `loss` is common to all."""
 
-    y: _Vector
     box: _Vector
     loss: Loss
+
+    def __len__(self) -> int:
+        return len(self.box)
+
+    def scaled(self, scale: float) -> Self:
+        """Return the same with `scale` times the weights."""
+        return replace(self, box=scale * self.box)
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many outputs there are."""
+
+    @abstractmethod
+    def of_output(self, c: int) -> "Targets":
+        """Return the targets of one output."""
+
+    @abstractmethod
+    def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
+        """Return those of some rows, with `scale` times their weight."""
+
+    @abstractmethod
+    def score(self, values: _Matrix) -> float:
+        """Return how good predictions (rows, outputs) are: the higher, the better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets(Outputs):
+    """Signs y and targets of a single output."""
+
+    y: _Vector
     target: _Vector
 
     @classmethod
     def of_labels(cls, y: _Vector, box: _Vector, loss: Loss | None = None) -> Self:
         """Return the targets of classification, for labels ±1."""
         loss = loss or Hinge()
-        return cls(y, box, loss, np.broadcast_to(loss.target, y.shape))
+        return cls(box, loss, y, np.broadcast_to(loss.target, y.shape))
 
-    def __len__(self) -> int:
-        return len(self.y)
+    @property
+    def count(self) -> int:
+        """How many outputs there are."""
+        return 1
 
-    def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> "Targets":
+    def of_output(self, c: int) -> "Targets":  # noqa: ARG002 - it is the only one
+        """Return the targets of one output."""
+        return self
+
+    def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
         """Return those of some rows, with `scale` times their weight."""
-        box = scale * self.box[chosen]
-        return Targets(self.y[chosen], box, self.loss, self.target[chosen])
+        own = {"y": self.y[chosen], "target": self.target[chosen]}
+        return replace(self, box=scale * self.box[chosen], **own)
+
+    def score(self, values: _Matrix) -> float:
+        """Return the share of correct signs."""
+        return float(np.mean(self.y * values[:, 0] > 0))
 
     def slack(self, f: _Vector) -> _Vector:
         """Return u for values f."""
@@ -57,3 +104,58 @@ class Targets:
         share = self.loss.slope(slack, width)
         gaps = self.loss.value(slack) + self.loss.conjugate(share) - share * slack
         return float(self.box @ gaps)
+
+
+@dataclass(frozen=True, eq=False)
+class OneVsRest(Outputs):
+    """One output for each of `n_classes` classes: +1 for its rows, -1 for all others.
+
+    `coupled`: instead, the output of a row's class is to exceed every other one by 1 (Weston & Watkins).
+    """
+
+    labels: NDArray[np.int32]
+    n_classes: int
+    coupled: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many outputs there are."""
+        return self.n_classes
+
+    def of_output(self, c: int) -> Targets:
+        """Return the targets of one output."""
+        return Targets.of_labels(np.where(self.labels == c, 1.0, -1.0), self.box, self.loss)
+
+    def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
+        """Return those of some rows, with `scale` times their weight."""
+        return replace(self, box=scale * self.box[chosen], labels=self.labels[chosen])
+
+    def score(self, values: _Matrix) -> float:
+        """Return the accuracy."""
+        return float(np.mean(values.argmax(axis=1) == self.labels))
+
+
+@dataclass(frozen=True, eq=False)
+class ManyTargets(Outputs):
+    """Regression: `values` are the targets, (rows, outputs)."""
+
+    values: _Matrix
+
+    @property
+    def count(self) -> int:
+        """How many outputs there are."""
+        return int(self.values.shape[1])
+
+    def of_output(self, c: int) -> Targets:
+        """Return the targets of one output."""
+        return Targets(
+            self.box, self.loss, np.ones(len(self)), np.ascontiguousarray(self.values[:, c])
+        )
+
+    def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
+        """Return those of some rows, with `scale` times their weight."""
+        return replace(self, box=scale * self.box[chosen], values=self.values[chosen])
+
+    def score(self, values: _Matrix) -> float:
+        """Return the mean loss, negative."""
+        return -float(self.loss.value((self.values - values).ravel()).mean())

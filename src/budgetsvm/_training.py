@@ -4,9 +4,10 @@ Python draws the visiting order and hands the core blocks of rows, each a bounde
 between, Ctrl-C, progress and bookkeeping have their turn.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows, dense_block, squared_norms
-from budgetsvm._targets import Targets
+from budgetsvm._targets import Outputs
 from budgetsvm._terms import TermStore
 from budgetsvm.kernels import Callback, Kernel
 from budgetsvm.maintenance import Maintenance, Merge, Project
@@ -98,13 +99,13 @@ class Problem:
     """Rows, and what they ask of a model."""
 
     rows: Rows
-    targets: Targets
+    outputs: Outputs
     n_total: int = 0  #: rows that the model has seen, with earlier blocks of a stream; 0: these
 
 
 @dataclass
 class Trainer:
-    """Trains `terms` on a problem, epoch by epoch."""
+    """Trains `terms` on a problem with one output, epoch by epoch."""
 
     settings: Settings
     problem: Problem
@@ -112,13 +113,15 @@ class Trainer:
     rng: np.random.Generator
     t: int = 0  #: visits before, for the step size of BSGD
     n_threads: int = 1
-    batch_size: int = _BATCH_SIZE
-    alpha: NDArray[np.float64] = field(init=False)
     bias: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  #: one number or none
+    batch_size: int = _BATCH_SIZE
+    alpha: NDArray[Any] = field(init=False)
     history: list[EpochRecord] = field(default_factory=list)
+    after_epoch: Callable[[], bool] | None = None  #: says whether to stop
+    scale: float = 1.0  #: of what the stored coefficients are, to what they stand for
 
     def __post_init__(self) -> None:
-        n = len(self.problem.targets)
+        n = len(self.problem.outputs)
         self.alpha = np.zeros(n)
         unlimited = self.settings.budget is None
         self._slots = np.full(n if unlimited else 0, -1, np.int32)
@@ -137,10 +140,9 @@ class Trainer:
         self.run(trial, progress)
         merging = isinstance(self.settings.maintenance, Merge)
         if merging and trial < visits and self._loss_per_visit() > _OVERWHELMED:
-            targets = self.problem.targets
-            scale = min(1.0, _CAUTIOUS_C / float(np.median(targets.box)))
-            targets = replace(targets, box=scale * targets.box)
-            self.problem = replace(self.problem, targets=targets)
+            outputs = self.problem.outputs
+            scale = min(1.0, _CAUTIOUS_C / float(np.median(outputs.box)))
+            self.problem = replace(self.problem, outputs=outputs.scaled(scale))
             self.alpha[:] = 0
             self.bias[:] = 0
             self.terms.size = self.t = 0
@@ -155,22 +157,29 @@ class Trainer:
     def run(self, visits: int, progress: Progress) -> None:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
         if isinstance(self.settings.solver, BSGD):
-            self.terms.coef *= self.t  # see bsgd.hpp: stored as t times their value
-            self.bias *= self.t
+            self._rescale(self.t)  # see bsgd.hpp: stored as t times their value
         try:
             while visits > 0:
-                n = len(self.problem.targets)
+                n = len(self.problem.outputs)
                 order = self.settings.solver.visiting_order(n, self.rng)[:visits]
                 record = self._epoch(order, progress)
                 self.history.append(record)
                 visits -= len(order)
-                if record["steps"] == 0 and self.settings.solver.order == "permutation":
+                if isinstance(self.settings.solver, BSGD):
+                    self.scale = 1 / self.t
+                idle = record["steps"] == 0 and self.settings.solver.order == "permutation"
+                if (self.after_epoch is not None and self.after_epoch()) or idle:
                     break
         finally:
             if isinstance(self.settings.solver, BSGD):
-                self.terms.coef /= max(1, self.t)
-                self.bias /= max(1, self.t)
+                self._rescale(1 / max(1, self.t))
+                self.scale = 1.0
                 self.alpha /= max(1, self.t)
+
+    def _rescale(self, factor: float) -> None:
+        """Multiply the model."""
+        self.terms.coef *= factor
+        self.bias *= factor
 
     def _epoch(self, order: NDArray[np.int64], progress: Progress) -> EpochRecord:
         start = perf_counter()
@@ -210,16 +219,20 @@ class Trainer:
             (self.batch_size, self.n_threads),
         )
         if isinstance(settings.solver, BSGD):
-            n_total = problem.n_total or len(problem.targets)
-            terms.size, *counts = _core.bsgd(*arguments, self.t, float(n_total))
+            terms.size, *counts = _core.bsgd(*arguments, self.t, self._n_total)
         else:
             terms.size, *counts = _core.bsca(*arguments)
         self.t += len(order)
         return np.array(counts, dtype=np.float64)
 
+    @property
+    def _n_total(self) -> float:
+        """The n of BSGD's learning rate."""
+        return float(self.problem.n_total or len(self.problem.outputs))
+
     def _core_problem(self, order: NDArray[np.int64]) -> CoreProblem:
         """Return what the core calls a *problem*."""
-        targets = self.problem.targets
+        targets = self.problem.outputs.of_output(0)
         # A constant feature adds 1 to k(x, x); one target for all need not be repeated.
         diagonal = self._diagonal(order) + len(self.bias)
         target = targets.target if targets.target.strides[0] else targets.target[:1].copy()
@@ -240,7 +253,7 @@ class Trainer:
     def _visits_per_call(self) -> int:
         """How many visits are a bounded amount of work."""
         size = max(self.terms.size, self.settings.budget or 0, 64)
-        work = size * (self.problem.rows.row_cost + _KERNEL_WORK)
+        work = size * (self.problem.rows.row_cost + _KERNEL_WORK + self.problem.outputs.count)
         match self.settings.maintenance:
             case Project():
                 work += _PROJECT_WORK * size * size

@@ -28,6 +28,8 @@ __all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "SquaredHinge"]
 
 _Vector = NDArray[np.float64]
 
+_SETTLED = 1e-4  # of a share α/C, with the logistic loss
+
 
 @dataclass(frozen=True)
 class Loss(ABC):
@@ -65,12 +67,10 @@ class Loss(ABC):
     def distance(self, u: _Vector) -> _Vector:
         """Return how far u is from where the slope is not constant."""
 
-    def one_sided(self, alpha: _Vector, u: _Vector) -> tuple[_Vector, _Vector]:
-        """Return |α|, and the derivative of the dual in the direction that α has or, at 0, would take.
-
-        For losses with kinks, whose α would be in a box [0, C] if it were not for that direction.
-        """
-        return alpha, u
+    def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
+        """Return which α are inside the box [0, C], or should leave the bound that they are at."""
+        below, above = alpha < box, alpha > 0
+        return (below & above) | (below & (u > 0)) | (above & (u < 0))
 
     def core(self) -> tuple[str, float]:
         """Return what the core calls a *loss*: its name and ε."""
@@ -140,6 +140,10 @@ class SquaredHinge(Loss):
         """Return φ*(share) for shares α/C that are slopes of φ."""
         return share**2 / 4
 
+    def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:  # noqa: ARG002
+        """Return which α are positive, or should be."""
+        return (alpha > 0) | (u > 0)
+
     def distance(self, u: _Vector) -> _Vector:
         """Return how far u is from where the slope is not constant."""
         return np.maximum(0.0, -u)
@@ -172,6 +176,10 @@ class Logistic(Loss):
     def conjugate(self, share: _Vector) -> _Vector:
         """Return φ*(share) for shares α/C that are slopes of φ."""
         return np.asarray(xlogy(share, share) + xlog1py(1 - share, -share))
+
+    def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
+        """Return which α are not as they should be for this slack."""
+        return abs(expit(u) - alpha / box) > _SETTLED
 
     def distance(self, u: _Vector) -> _Vector:
         """Return how far u is from where the slope is not constant."""
@@ -218,10 +226,10 @@ class EpsilonInsensitive(Loss):
         """Return how far u is from where the slope is not constant."""
         return abs(abs(u) - self.epsilon)
 
-    def one_sided(self, alpha: _Vector, u: _Vector) -> tuple[_Vector, _Vector]:
-        """Return |α|, and the derivative of the dual in the direction that α has or would take."""
+    def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
+        """Return which α are inside [-C, 0] or [0, C], or should leave the bound that they are at."""
         side = np.where((alpha < 0) | ((alpha == 0) & (u < 0)), -1.0, 1.0)
-        return side * alpha, side * u - self.epsilon
+        return super().unsettled(side * alpha, side * u - self.epsilon, box)
 
     def core(self) -> tuple[str, float]:
         """Return what the core calls a *loss*: its name and ε."""

@@ -46,8 +46,8 @@ using ProblemArg =
     std::tuple<LossArg, Array<const std::int64_t, 1>, Array<const double, 1>,
                Array<const double, 1>, Array<const double, 1>, Array<const double, 1>,
                Array<double, 1>, Array<std::int32_t, 1>, Array<double, 1>>;
-// loss, labels (or none), targets, box, alpha
-using WantedArg = std::tuple<LossArg, Array<const std::int32_t, 1>, Array<const double, 2>,
+// loss, whether outputs are coupled, labels (or none), targets, box, alpha
+using WantedArg = std::tuple<LossArg, bool, Array<const std::int32_t, 1>, Array<const double, 2>,
                              Array<const double, 1>, Array<float, 2>>;
 using Result = std::tuple<std::int32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
                           double, double>;
@@ -167,7 +167,7 @@ Loss unpack_loss(const LossArg& arg) {
     };
     const auto& [name, epsilon] = arg;
     for (const auto& [known, kind] : kinds)
-        if (name == known) return {kind, epsilon};
+        if (name == known) return Loss{kind, epsilon};
     throw nb::value_error(("unknown loss " + name).c_str());
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Dual coordinate ascent for a linear SVM whose rows are g_i (Hsieh et al., ICML 2008, Algorithm 3;
-// Ho & Lin 2012 for regression): loss.hpp with w = sum_i alpha_i y_i g_i, for losses with kinks.
-// The smooth ones have no need of it. With g_i the features of phase 2 this is the kernel SVM in
-// the span of the terms.
+// Ho & Lin 2012 for regression): loss.hpp with w = sum_i alpha_i y_i g_i. With g_i the features of
+// phase 2 this is the kernel SVM in the span of the terms.
 #pragma once
 
 #include <algorithm>
@@ -56,8 +55,8 @@ Pass ascend(const LinearProblem<T>& problem, std::int64_t* order, std::int64_t c
         const double slack =
             problem.targets[i] - y * leaf<T>().inner(problem.w, row(i), problem.width);
         // On its side of the kink at 0 a variable is like one of the hinge loss.
-        const double side = problem.loss.side(alpha, slack), size = side * alpha;
-        const double gradient = side * slack - problem.loss.epsilon;
+        const double size = problem.loss.side(alpha, slack) * alpha;
+        const double gradient = problem.loss.gradient(alpha, slack, C);
         if (size <= 0 && gradient < shrinking.lower) continue;
         if (size >= C && gradient > shrinking.upper) continue;
         order[pass.kept++] = i;

@@ -42,14 +42,18 @@ Result solve(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& 
 }
 
 Wanted unpack_wanted(const WantedArg& arg, std::size_t n) {
-    const auto& [loss, labels, targets, box, alpha] = arg;
+    const auto& [loss, coupled, labels, targets, box, alpha] = arg;
     const bool classes = labels.shape(0) > 0;
     require(classes ? labels.shape(0) == n && targets.shape(0) == 1
                     : targets.shape(0) == n && targets.shape(1) == alpha.shape(1),
             "labels or targets have the wrong shape");
     require(box.shape(0) == n && alpha.shape(0) == n, "arrays of the problem differ in length");
-    return {classes ? labels.data() : nullptr,         targets.data(),   box.data(), alpha.data(),
-            static_cast<std::int32_t>(alpha.shape(1)), unpack_loss(loss)};
+    for (std::size_t i = 0; i < labels.shape(0); ++i)
+        require(
+            labels.data()[i] >= 0 && labels.data()[i] < static_cast<std::int32_t>(alpha.shape(1)),
+            "a label is out of range");
+    return {classes ? labels.data() : nullptr,         targets.data(),    box.data(), alpha.data(),
+            static_cast<std::int32_t>(alpha.shape(1)), unpack_loss(loss), coupled};
 }
 
 Reduction reduction_of(const MaintenanceArg& arg, const Kernel& kernel) {
@@ -72,7 +76,7 @@ Result joint(const RowsArg& rows_arg, const Array<const std::int64_t, 1>& order,
     Terms<T> terms = unpack_terms(terms_arg, size);
     const Rows rows = unpack_rows(rows_arg, terms.features);
     const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    const std::size_t n = std::get<3>(wanted_arg).shape(0);
+    const std::size_t n = std::get<4>(wanted_arg).shape(0);
     const Wanted wanted = unpack_wanted(wanted_arg, n);
     check_order(order, n);
     const auto outputs = static_cast<std::size_t>(wanted.outputs);
@@ -210,10 +214,12 @@ std::tuple<std::int64_t, double, double> ascend_rows(
     for (std::int64_t r = 0; r < count; ++r)
         require(order.data()[r] >= 0 && order.data()[r] < n,
                 "an index in the order is out of range");
+    Loss exact = unpack_loss(loss);
+    exact.shortest = 0;
     const LinearProblem<T> problem{
-        unpack_loss(loss), rows.data(),    curvature.data(),
-        y.data(),          targets.data(), box.data(),
-        alpha.data(),      w.data(),       static_cast<std::int32_t>(rows.shape(1))};
+        exact,        rows.data(),    curvature.data(),
+        y.data(),     targets.data(), box.data(),
+        alpha.data(), w.data(),       static_cast<std::int32_t>(rows.shape(1))};
     nb::gil_scoped_release release;
     const Pass pass = ascend(problem, order.data(), count, {upper, lower});
     return {pass.kept, pass.upper, pass.lower};

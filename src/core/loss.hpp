@@ -25,6 +25,9 @@ enum class LossKind { hinge, squared_hinge, logistic, epsilon_insensitive };
 struct Loss {
     LossKind kind;
     double epsilon;  // of the epsilon-insensitive loss; 0 for others
+    // With the logistic loss all rows have a step to take, always. Shorter ones than this share of
+    // C are left out, where a step costs a term.
+    double shortest = 1e-3;
 
     double value(double u) const {
         switch (kind) {
@@ -81,10 +84,25 @@ struct Loss {
         }
     }
 
-    // For losses with kinks: which sign alpha has or, at 0, would take.
+    // Which sign alpha has or, at 0, would take.
     double side(double alpha, double u) const {
         if (kind != LossKind::epsilon_insensitive) return 1.0;
         return alpha < 0 || (alpha == 0 && u < 0) ? -1.0 : 1.0;
+    }
+
+    // The derivative of the dual in that direction; with the logistic loss, where it is unbounded,
+    // how much is missing to alpha, as a share of C.
+    double gradient(double alpha, double u, double C) const {
+        switch (kind) {
+            case LossKind::hinge:
+                return u;
+            case LossKind::squared_hinge:
+                return u - alpha / (2 * C);
+            case LossKind::logistic:
+                return sigmoid(u) - alpha / C;
+            default:
+                return side(alpha, u) * u - epsilon;
+        }
     }
 
   private:
@@ -117,9 +135,8 @@ struct Loss {
 
     // With alpha = C sigmoid(z) the maximum is where z = u - curvature (alpha - alpha_before), a
     // falling function against a rising one; Newton's method within the bracket (Yu, Huang & Lin
-    // 2011). All rows have a gradient always: steps that hardly matter are not worth a term.
-    static double logistic_step(double alpha, double u, double curvature, double C) {
-        constexpr double least = 1e-3;  // of C
+    // 2011).
+    double logistic_step(double alpha, double u, double curvature, double C) const {
         const double q = std::max(0.0, curvature), top = u + q * alpha;
         double low = top - q * C, high = top, z = std::clamp(u, low, high);
         for (int i = 0; i < 50 && high - low > 1e-12 * (1 + std::fabs(z)); ++i) {
@@ -130,7 +147,7 @@ struct Loss {
             z = newton > low && newton < high ? newton : 0.5 * (low + high);
         }
         const double target = C * sigmoid(z);
-        return std::fabs(target - alpha) <= least * C ? alpha : target;
+        return std::fabs(target - alpha) <= shortest * C ? alpha : target;
     }
 };
 

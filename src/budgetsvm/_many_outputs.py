@@ -1,0 +1,61 @@
+"""Phase 2 for several outputs: coordinate ascent for each, on features that all of them share.
+
+Newton's method would have to factorise a matrix for each output. The orthonormal features of all rows
+take as long to compute as one such factorisation takes on many rows, and serve all outputs; with them at
+hand, coordinate ascent on working sets is fast, and outputs are solved in parallel threads.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._ascent import WorkingSetAscent
+from budgetsvm._features import FeatureMatrix
+from budgetsvm._span import SpanProblem
+from budgetsvm._targets import Outputs
+from budgetsvm._threads import map_in_order
+
+_SAMPLE = 4  # rows per dimension of the first working set, unless these are most of all
+
+
+def solve_outputs(
+    outputs: Outputs,
+    matrix: FeatureMatrix,
+    start: list[NDArray[np.float64]] | None,
+    rng: np.random.Generator,
+    n_threads: int,
+    stop: Callable[[SpanProblem], bool],
+) -> list[SpanProblem]:
+    """Solve all outputs until `stop` says so of each; from the points `start`, if there are any."""
+    seeds = rng.integers(2**31, size=outputs.count)
+
+    def solve(c: int) -> SpanProblem:
+        span = SpanProblem(matrix, outputs.of_output(c))
+        if start is not None:
+            span.offer_primal(start[c], span.values(start[c]))
+        _ascend(span, matrix, np.random.default_rng(int(seeds[c])), stop)
+        return _forget_rows(span)
+
+    return map_in_order(solve, range(outputs.count), n_threads)
+
+
+def _ascend(
+    span: SpanProblem,
+    matrix: FeatureMatrix,
+    rng: np.random.Generator,
+    stop: Callable[[SpanProblem], bool],
+) -> None:
+    nothing = np.zeros(len(span.targets))
+    ascent = WorkingSetAscent(span, matrix, nothing.copy(), nothing, rng)
+    sample = _SAMPLE * matrix.width
+    if sample < 0.5 * matrix.n:
+        ascent.round(np.sort(rng.choice(matrix.n, sample, replace=False)))
+    while not stop(span):
+        ascent.round()
+
+
+def _forget_rows(span: SpanProblem) -> SpanProblem:
+    """Let go of what has a number for every row, which is too much for many outputs."""
+    span.f = span.alpha = np.empty(0)
+    return span

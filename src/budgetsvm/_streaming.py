@@ -1,0 +1,88 @@
+"""Learning from a stream: rows come in blocks, and are not kept but for a sample of them."""
+
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from budgetsvm._data import generator
+from budgetsvm._machine import BudgetMachine
+from budgetsvm._reservoir import Reservoir
+
+
+class StreamingMachine(BudgetMachine):
+    """A machine with ``partial_fit``, which subclasses define by `_learn_block`."""
+
+    _reservoir: Reservoir | None
+
+    def partial_fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
+        """Go through new rows once, continuing with the terms of earlier calls."""
+        raise NotImplementedError
+
+    def polish_now(self) -> Self:
+        """Solve the machine in the span of its terms, on a sample of all rows that it has seen.
+
+        ``partial_fit`` keeps such a sample, of `reservoir` rows at most. Training may go on afterwards.
+
+        Returns
+        -------
+        self : object
+        """
+        check_is_fitted(self)
+        started = perf_counter()
+        self._settings()
+        if self._reservoir is None or self._reservoir.size == 0:
+            message = (
+                "there are no rows to polish with: polish_now works after partial_fit, with "
+                f"reservoir > 0 (it is {self.reservoir})"
+            )
+            raise ValueError(message)
+        if self.budget is None or len(self._expansion) == 0:
+            return self
+        X, encoded, weights = self._reservoir.rows()
+        # Every row of the sample stands for several of the stream.
+        outputs = self._outputs(encoded, weights * (self._reservoir.seen / len(weights)))
+        problem = self._problem(X, outputs)
+        self._rows_seen -= len(encoded)
+        self._polish(problem, generator(self.random_state), started)
+        return self
+
+    def fit_stream(self, blocks: Iterable[Any], **parameters: Any) -> Self:
+        """Train from scratch on blocks of rows, in one pass and bounded memory; then polish.
+
+        Parameters
+        ----------
+        blocks : iterable of (X, y) or (X, y, sample_weight)
+            The data, e.g. :func:`budgetsvm.streams.read_blocks`.
+        **parameters
+            For ``partial_fit``: `classes`, where the first block may lack some.
+
+        Returns
+        -------
+        self : object
+        """
+        self.__dict__.pop("_expansion", None)
+        for block in blocks:
+            X, y, *weights = block
+            weighted = {"sample_weight": weights[0]} if weights else {}
+            self.partial_fit(X, y, **parameters, **weighted)
+        if not hasattr(self, "_expansion"):
+            raise ValueError("the stream has no rows: there is nothing to learn from")
+        if self.polish and self.budget is not None and self.reservoir > 0:
+            self.polish_now()
+        return self
+
+    def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
+        """One pass over checked rows, some of which are remembered."""
+        rng = generator(self.random_state)
+        outputs = self._outputs(encoded, weights)
+        if not hasattr(self, "_expansion"):
+            self._start(X, outputs.count)
+        if self._reservoir is None and self.reservoir > 0:
+            self._reservoir = Reservoir(self.reservoir, int(rng.integers(2**31)))
+        if self._reservoir is not None:
+            self._reservoir.add(X, encoded, weights)
+        self._learn(self._problem(X, outputs), len(encoded), rng)
