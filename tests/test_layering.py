@@ -13,9 +13,12 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 
 # A module may import those of the layers above it in this list, and no others.
 LAYERS = [
-    {"_core", "_validation", "_data", "_memory"},
+    {"_core", "_validation", "_data", "_memory", "_blocks", "_columns", "_text_file"},
     {"kernels", "_rows", "_progress", "_threads", "solvers"},
+    {"_csv_line", "_data_files", "_text_blocks"},
     {"maintenance", "_terms", "_landmarks"},
+    {"_libsvm_file", "_csv_file", "_parquet_file"},
+    {"streams"},
     {"_expansion", "_basis"},
     {"_training", "_features"},
     {"_span", "_hessian"},

@@ -1,7 +1,8 @@
 """Kernel support vector machines on a budget.
 
 Public names: the estimator :class:`BudgetSVC`, the function :func:`polish`, and the modules
-:mod:`budgetsvm.kernels`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options.
+:mod:`budgetsvm.kernels`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options, and
+:mod:`budgetsvm.streams` for files larger than memory.
 """
 
 from importlib import import_module
@@ -19,12 +20,12 @@ except ImportError as error:
     raise ImportError(message) from error
 
 if TYPE_CHECKING:
-    from budgetsvm import kernels, maintenance, solvers
+    from budgetsvm import kernels, maintenance, solvers, streams
     from budgetsvm._svc import BudgetSVC, polish
 
 __version__ = _version("budgetsvm")
 
-__all__ = ["BudgetSVC", "__version__", "kernels", "maintenance", "polish", "solvers"]
+__all__ = ["BudgetSVC", "__version__", "kernels", "maintenance", "polish", "solvers", "streams"]
 
 _HOMES = {"BudgetSVC": "budgetsvm._svc", "polish": "budgetsvm._svc"}
 
