@@ -1,5 +1,6 @@
 """Which columns of a table hold the label and the features."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -77,7 +78,7 @@ def _position(
 
 
 def _check_unique(path: Path, names: Sequence[str]) -> None:
-    twice = [name for name in dict.fromkeys(names) if name and names.count(name) > 1]
+    twice = [name for name, times in Counter(names).items() if name and times > 1]
     if twice:
         message = f"{path} has more than one column {twice[0]!r}; rename them"
         raise ValueError(message)

@@ -20,7 +20,7 @@ _BY_SUFFIX = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_LIBSVM_ROW = re.compile(rb"\s*[^\s:]+(\s+(qid|\d+):\S*)+\s*(#.*)?$|\s*[^\s:,;]+\s*(#.*)?$")
+_LIBSVM_ROW = re.compile(rb"\s*[^\s:]+(\s+(qid|\d+):\S*)+\s*(#.*)?$|\s*[-+.\deE]+\s*(#.*)?$")
 
 
 def find_files(path: PathLike | Iterable[PathLike]) -> list[Path]:

@@ -82,7 +82,7 @@ class LibsvmBlocks(Blocks):
         if len(words) == 1 or index == b"qid":
             return self._first - 1
         try:
-            if not colon:
+            if not colon or int(index) > _LARGEST_INDEX:
                 raise ValueError
             return int(index)
         except ValueError:
@@ -135,6 +135,8 @@ def _index_flaw(index: str, first: int, n_features: int) -> str | None:
     if int(index) < first:
         hint = ": say zero_based=True if all files do so" if index == "0" else ""
         return f"the index is below {first}, where counting starts{hint}"
+    if int(index) > _LARGEST_INDEX:
+        return f"the index is above {_LARGEST_INDEX}, the largest that can be read"
     if int(index) >= n_features + first:
         return f"the index is above the largest that n_features={n_features} allows"
     return None

@@ -1,5 +1,6 @@
 """Blocks of rows from Parquet files, by the optional pyarrow."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,8 +68,9 @@ class ParquetBlocks(Blocks):
 
     def _check_types(self, path: Path, schema: Any) -> None:
         """Raise a ValueError unless a file has all columns, and all of them are of use."""
+        times = Counter(schema.names)
         for name in (*self._features, self._target):
-            if schema.names.count(name) != 1:
+            if times[name] != 1:
                 message = f"{path} must have one column {name!r}, as {self.paths[0]} has"
                 raise ValueError(message)
             kind = _kind(schema.field(name).type)
