@@ -94,7 +94,7 @@ def test_several_files_make_one_stream(libsvm, tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()
     lines = [line for line in libsvm.read_bytes().splitlines() if not line.startswith(b"#")]
-    parts = [b"\n".join(lines[:5]), b"# nothing\n", b"\n".join(lines[5:30]), b"\n".join(lines[30:])]
+    parts = [b"\n".join(lines[:5]), b"# nothing\n", b"\n".join(lines[5:27]), b"\n".join(lines[27:])]
     paths = [write(folder / f"part-{i}", part) for i, part in enumerate(parts)]
     write(folder / "_SUCCESS", "")
     write(folder / ".hidden", "a,b")
