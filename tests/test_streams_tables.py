@@ -131,8 +131,11 @@ def test_broken_csv_rows(tmp_path, row, message):
 
 
 def test_missing_string_labels(tmp_path):
-    path = write(tmp_path / "a.csv", "x,y\n1,a\n2, \n")
+    path = write(tmp_path / "a.csv", "x,y\n1,0\n2, \n")
     with pytest.raises(ValueError, match="line 3, column 'y': the label is missing"):
+        list(read_blocks(path, target="y", labels="string"))
+    path = write(tmp_path / "a.tsv", "x\ty\n1\ta\n\t\n")
+    with pytest.raises(ValueError, match="line 3, column 'x': the value is missing"):
         list(read_blocks(path, target="y"))
 
 

@@ -83,7 +83,7 @@ class CsvBlocks(Blocks):
         return 1, lines
 
     def _parse(self, block: TextBlock, *, strings: bool) -> Block:
-        rows = [self._decode(line, place) for place, line in numbered(block) if _is_row(line)]
+        rows = self._rows(block)
         self._check_counts(rows, block)
         features, target = list(self._columns.features), self._columns.target
         try:
@@ -95,9 +95,17 @@ class CsvBlocks(Blocks):
                 X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
         except ValueError as error:
             raise self._complaint(block, str(error), strings=strings) from error
-        if not all_finite(X, y) or (strings and not y.all()):
+        if not all_finite(X, y) or (strings and np.any(y == "")):
             raise self._complaint(block, "a value is not finite", strings=strings)
         return X, y
+
+    def _rows(self, block: TextBlock) -> list[str]:
+        try:
+            return [line.decode() for piece in block for line in piece.lines if _is_row(line)]
+        except UnicodeDecodeError:
+            for place, line in numbered(block):  # to name the line costs time: only now
+                self._decode(line, place)
+            raise
 
     def _load(self, rows: list[str], columns: list[int], dtype: Any) -> NDArray[Any]:
         return np.loadtxt(
@@ -156,7 +164,7 @@ class CsvBlocks(Blocks):
 
 
 def _is_row(line: bytes) -> bool:
-    return not line.isspace()
+    return line.strip(b" \r\n") != b""  # tabs may stand between missing values
 
 
 def _flaw(value: str, *, is_label: bool, strings: bool) -> str | None:
