@@ -21,13 +21,17 @@ except ImportError as error:
     raise ImportError(message) from error
 
 if TYPE_CHECKING:
-    from budgetsvm import kernels, losses, maintenance, solvers
+    from budgetsvm import kernels, losses, maintenance, solvers, streams
+    from budgetsvm._feature_map import BudgetFeatures
+    from budgetsvm._one_class_svm import BudgetOneClassSVM
     from budgetsvm._svc import BudgetSVC, polish
     from budgetsvm._svr import BudgetSVR
 
 __version__ = _version("budgetsvm")
 
 __all__ = [
+    "BudgetFeatures",
+    "BudgetOneClassSVM",
     "BudgetSVC",
     "BudgetSVR",
     "__version__",
@@ -36,9 +40,12 @@ __all__ = [
     "maintenance",
     "polish",
     "solvers",
+    "streams",
 ]
 
 _HOMES = {
+    "BudgetFeatures": "budgetsvm._feature_map",
+    "BudgetOneClassSVM": "budgetsvm._one_class_svm",
     "BudgetSVC": "budgetsvm._svc",
     "BudgetSVR": "budgetsvm._svr",
     "polish": "budgetsvm._svc",

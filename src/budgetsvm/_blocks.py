@@ -1,0 +1,75 @@
+"""What all readers of files have in common: they can be walked through again and again."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Block: TypeAlias = tuple[Any, NDArray[Any]]
+
+#: What a block may take, whatever the number of rows: text, or numbers of dense rows, in bytes.
+BLOCK_BYTES = 1 << 24
+
+
+class Blocks(ABC):
+    """Blocks ``(X, y)`` of the rows of some files. Every ``iter`` reads the files anew.
+
+    Made by :func:`read_blocks`.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        The files, in the order in which they are read.
+    rows : int
+        The largest number of rows of a block.
+    """
+
+    def __init__(self, paths: Sequence[Path], rows: int) -> None:
+        self.paths = tuple(paths)
+        self.rows = rows
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of columns of every X."""
+
+    def __iter__(self) -> Iterator[Block]:
+        """Read all files from the start."""
+        empty = True
+        for block in self._read():
+            empty = False
+            yield block
+        if empty:
+            raise self._no_rows()
+
+    @abstractmethod
+    def _read(self) -> Iterator[Block]:
+        """Yield all blocks, if there are any."""
+
+    def __repr__(self) -> str:
+        others = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
+        return f"<blocks of at most {self.rows} rows of {self.paths[0]}{others}>"
+
+    def _no_rows(self) -> ValueError:
+        """Return the complaint that there is not a single row."""
+        if len(self.paths) == 1:
+            return ValueError(f"{self.paths[0]} is empty: it holds no rows")
+        return ValueError(f"the {len(self.paths)} files from {self.paths[0]} on hold no rows")
+
+
+def all_finite(X: Any, y: NDArray[Any]) -> bool:
+    """Whether no value and no label is infinite or not a number; y may hold strings."""
+    return bool(np.isfinite(X).all() and (y.dtype.kind != "f" or np.isfinite(y).all()))
+
+
+def check_width(path: Path, found: int, wanted: int | None) -> None:
+    """Raise a ValueError if a table does not have the number of features that was asked for."""
+    if wanted is not None and found != wanted:
+        message = (
+            f"{path} has {found} feature columns, not n_features={wanted}; leave n_features out, "
+            "or choose columns by features="
+        )
+        raise ValueError(message)
