@@ -11,15 +11,18 @@ threads changes nothing.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._features import KernelMatrix
 from budgetsvm._threads import map_in_order
 
 _ROOT = float(np.sqrt(2.0))
 _NO_SHRINKING = np.inf, -np.inf
+_PIECES = 8  # of the rows' features, which are computed piece by piece to save memory
 
 
 @dataclass(eq=False)
@@ -31,17 +34,64 @@ class PairProblem:
     rows: NDArray[np.int64]  #: where they are among the features at hand
     sign: NDArray[np.float64]  #: 1 for rows of class a, -1 for those of b
     alpha: NDArray[np.float64]
-    variables: NDArray[np.int64]  #: row · n_classes + class, for whoever keeps the variables
+    variables: NDArray[np.int64]  #: their numbers, for whoever keeps them
     active: NDArray[np.int64]  #: which ones shrinking has left
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
-    """√2 times orthonormal features of some rows, and what else belongs to these."""
+class WorkingRows:
+    """√2 times the orthonormal features of rows that are visited, which change little over time.
 
-    rows: NDArray[np.float32] | NDArray[np.float64]
-    curvature: NDArray[np.float32] | NDArray[np.float64]
-    box: NDArray[np.float64]
+    All others are forgotten where there are more than `matrix.most_some`.
+    """
+
+    def __init__(self, matrix: KernelMatrix, box: NDArray[np.float64]) -> None:
+        self.matrix = matrix
+        self.dtype = matrix.rows.dtype
+        self.count = 0
+        self._of_all = box
+        self._numbers = np.full(matrix.n, -1, np.int64)
+        most = min(matrix.n, matrix.most_some)
+        # Large arrays take memory only where they are written to.
+        self._features: NDArray[Any] = np.empty((most, matrix.width), self.dtype)
+        self._curvature: NDArray[Any] = np.empty(most, self.dtype)
+        self._box = np.empty(most)
+
+    def find(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the chosen rows are, after their features are computed."""
+        new = chosen[self._numbers[chosen] < 0]
+        if self.count + len(new) > len(self._features):
+            self._numbers[:] = -1
+            self.count, new = 0, chosen
+        for piece in np.array_split(new, len(new) * _PIECES // len(self._features) + 1):
+            here = slice(self.count, self.count + len(piece))
+            features = self._features[here]
+            np.multiply(self.matrix.features(piece), _ROOT, out=features, casting="same_kind")
+            self._curvature[here] = np.einsum("ij,ij->i", features, features)
+            self._box[here] = self._of_all[piece]
+            self._numbers[piece] = np.arange(here.start, here.stop)
+            self.count = here.stop
+        return self._numbers[chosen]
+
+    def values(self, where: NDArray[np.int64], w: NDArray[np.float64]) -> NDArray[Any]:
+        """Return f_ic of some rows, good enough to choose variables by."""
+        values = np.empty((len(where), len(w)), self._features.dtype)
+        coef = (w.T / _ROOT).astype(values.dtype)
+        for part in self.matrix.parts(len(where)):
+            np.matmul(self._features[where[part]], coef, out=values[part])
+        return values
+
+    def ascend(
+        self,
+        v: NDArray[Any],
+        order: NDArray[np.int64],
+        variables: tuple[NDArray[np.float64], NDArray[np.float64]],
+        bounds: tuple[float, float],
+    ) -> tuple[int, float, float]:
+        """Run the core for two classes: v, the order and the variables (sign, α) change in place."""
+        n, (sign, alpha) = self.count, variables
+        return _core.ascend(
+            self._features[:n], self._curvature[:n], sign, self._box[:n], alpha, v, order, *bounds
+        )
 
 
 def tournament(n_classes: int) -> list[list[tuple[int, int]]]:
@@ -58,35 +108,31 @@ def tournament(n_classes: int) -> list[list[tuple[int, int]]]:
 
 def split_into_pairs(
     wanted: NDArray[np.bool_],
-    share: NDArray[np.float32],
+    alpha: NDArray[np.float64],
     labels: NDArray[np.int64],
-    features: tuple[NDArray[np.int64], NDArray[np.float64]],
+    where: NDArray[np.int64],
 ) -> dict[tuple[int, int], PairProblem]:
-    """Sort the variables wanted of some rows by pairs of classes.
+    """Sort variables of some rows by pairs of classes.
 
-    `share` has α_ic / C_i of these rows, `features` where they are among the features, and C_i.
+    `wanted` says which, for all rows and classes; `alpha` has the values of these, in order.
     """
     n_classes = wanted.shape[1]
-    where, box = features
-    row, other = np.nonzero(wanted)
+    variables = np.flatnonzero(wanted)
+    row, other = np.divmod(variables, n_classes)
     own = labels[row]
     key = np.minimum(own, other) * n_classes + np.maximum(own, other)
     order = np.argsort(key, kind="stable")
-    row, other, own, key = row[order], other[order], own[order], key[order]
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     pairs = {}
-    for some in np.split(np.arange(len(key)), starts[1:]):
-        if len(some) == 0:
-            continue
+    for some in np.split(order, starts[1:]) if len(order) else []:
         a, b = divmod(int(key[some[0]]), n_classes)
-        i, c = row[some], other[some]
         pairs[a, b] = PairProblem(
             a,
             b,
-            where[i],
+            where[row[some]],
             np.where(own[some] == a, 1.0, -1.0),
-            share[i, c] * box[i],
-            i * n_classes + c,
+            alpha[some],
+            variables[some],
             np.arange(len(some)),
         )
     return pairs
@@ -97,12 +143,12 @@ class PairwiseAscent:
 
     def __init__(
         self,
-        features: Features,
+        rows: WorkingRows,
         pairs: dict[tuple[int, int], PairProblem],
         w: NDArray[np.float64],
         n_threads: int,
     ) -> None:
-        self.features = features
+        self.rows = rows
         self.w = w
         self.n_threads = n_threads
         rounds = tournament(len(w))
@@ -135,18 +181,18 @@ class PairwiseAscent:
 
     def _visit(self, pair: PairProblem, order: NDArray[np.int64]) -> tuple[float, float]:
         """One pass of the core over the active variables of a pair."""
-        features, n = self.features, len(self.features.rows)
+        n, rows = self.rows.count, pair.rows[order]
         sign, alpha = np.empty(n), np.empty(n)  # the core looks only at rows in the order
-        sign[pair.rows], alpha[pair.rows] = pair.sign, pair.alpha
-        before = ((self.w[pair.a] - self.w[pair.b]) / _ROOT).astype(features.rows.dtype)
-        v, rows = before.copy(), pair.rows[order]
-        kept, upper, lower = _core.ascend(
-            features.rows, features.curvature, sign, features.box, alpha, v, rows, *self.bounds
-        )
+        sign[rows], alpha[rows] = pair.sign[order], pair.alpha[order]
+        before = ((self.w[pair.a] - self.w[pair.b]) / _ROOT).astype(self.rows.dtype)
+        v, kept_first = before.copy(), rows.copy()
+        kept, upper, lower = self.rows.ascend(v, kept_first, (sign, alpha), self.bounds)
         change = (v.astype(np.float64) - before) / _ROOT
         self.w[pair.a] += change
         self.w[pair.b] -= change
-        pair.alpha = alpha[pair.rows]
+        pair.alpha[order] = alpha[rows]
         if kept < len(order):
-            pair.active = np.flatnonzero(np.isin(pair.rows, rows[:kept]))
+            number = np.empty(n, np.int64)
+            number[rows] = order
+            pair.active = number[kept_first[:kept]]
         return upper, lower

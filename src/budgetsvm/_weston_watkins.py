@@ -18,15 +18,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._class_pairs import Features, PairwiseAscent, split_into_pairs
+from budgetsvm._class_pairs import PairwiseAscent, WorkingRows, split_into_pairs
 from budgetsvm._features import KernelMatrix
 from budgetsvm._threads import map_in_order, single_threaded_blas
 
 _GROUPS = 16  # sums of a pass that are kept at the same time, whatever the number of threads
-# Rows of the first working set, per dimension, and growth of the sets: far from the solution a sample says
-# as much as all rows.
-_FIRST_SET, _GROWTH = 2, 2
-_VISITS, _FEWEST_PASSES, _MOST_PASSES = 1.0, 5, 200
+_PART_VALUES = 1 << 18  # of rows × classes in a part of a pass
+# Far from the solution a sample of the rows says as much as all: those of the first working set, per
+# dimension, per class and as a share of all at least, and the growth of the sets.
+_PER_DIMENSION, _PER_CLASS, _SHARE, _GROWTH = 2, 8, 1 / 32, 2
+# Visits per round, of all variables: about as much work as the pass that ends it.
+_VISITS, _FEWEST_PASSES, _MOST_PASSES = 0.5, 5, 200
+_VISITS_PER_PAIR = 16  # that take as long as to turn to another pair of classes
+_FIRST_PRECISION = 0.1  # gradients that may be wrong after a round
+_LITTLE_PROGRESS, _MOST_EFFORT = 0.8, 64  # of the gap is left: then rounds become longer
+_FEWEST_VARIABLES = 1 << 18  # of a working set, where memory is the limit
 _PATIENCE = 30  # rounds without progress: rounding errors are all that is left
 
 
@@ -118,10 +124,13 @@ class _Solver:
         self.w = np.zeros((n_classes, matrix.width))
         self.best, self.primal, self.dual = self.w.copy(), (n_classes - 1) * float(box.sum()), 0.0
         self.passes = 0
-        self.precision = 0.1
-        self.wanted = np.ones(matrix.n, np.bool_)
-        self.size = _FIRST_SET * matrix.width
-        self.cache = _FeatureCache(matrix, box)
+        self.precision = _FIRST_PRECISION
+        self.effort = 1.0
+        self.to_do = np.where(box > 0, n_classes - 1, 0)  # variables to visit, of every row
+        self.size = max(
+            _PER_DIMENSION * matrix.width, _PER_CLASS * n_classes, int(_SHARE * matrix.n)
+        )
+        self.rows = WorkingRows(matrix, box)
 
     @property
     def gap(self) -> float:
@@ -130,46 +139,64 @@ class _Solver:
 
     def round(self) -> None:
         """Ascend on a working set, then evaluate all rows."""
-        chosen = np.flatnonzero(self.wanted)
-        most = min(self.matrix.most_some, self.size)
-        if len(chosen) > most:
-            chosen = np.sort(self.rng.choice(chosen, most, replace=False))
+        before = self.gap
+        chosen, complete = self._working_set()
         self._ascend(chosen)
         self._evaluate()
         self.precision /= 2
         self.size *= _GROWTH
+        if complete and self.gap > _LITTLE_PROGRESS * before:
+            self.effort = min(2 * self.effort, _MOST_EFFORT)
+
+    def _working_set(self) -> tuple[NDArray[np.int64], bool]:
+        """Choose rows with something to do; returns also whether these are all of them."""
+        chosen = np.flatnonzero(self.to_do)
+        variables = max(self.matrix.most_some * self.matrix.width // 16, _FEWEST_VARIABLES)
+        share = variables / max(1, int(self.to_do.sum()))
+        most = max(1, int(min(self.matrix.most_some, self.size, share * len(chosen))))
+        if len(chosen) <= most:
+            return chosen, True
+        return np.sort(self.rng.choice(chosen, most, replace=False)), False
 
     def _ascend(self, chosen: NDArray[np.int64]) -> None:
-        features, where = self.cache.get(chosen)
-        f = features.rows[where] @ (self.w.T / np.sqrt(2)).astype(features.rows.dtype)
-        labels, share = self.labels[chosen], self.share[chosen]
-        wanted = _to_do(_slack(f, labels), share)
-        pairs = split_into_pairs(wanted, share, labels, (where, self.box[chosen]))
-        ascent = PairwiseAscent(features, pairs, self.w, self.matrix.n_threads)
-        visits = _VISITS * self.share.size / max(1, int(wanted.sum()))
-        passes = int(np.clip(visits, _FEWEST_PASSES, _MOST_PASSES))
-        ascent.run(passes, self.precision, self.rng)
-        flat, box = share.reshape(-1), self.box[chosen]
+        """Improve α of the chosen rows, and w with it."""
+        where = self.rows.find(chosen)
+        labels, share, box = self.labels[chosen], self.share[chosen], self.box[chosen]
+        wanted = _to_do(_slack(self.rows.values(where, self.w), labels), share)
+        scale = np.repeat(box, np.count_nonzero(wanted, axis=1))
+        pairs = split_into_pairs(wanted, share[wanted] * scale, labels, where)
+        ascent = PairwiseAscent(self.rows, pairs, self.w, self.matrix.n_threads)
+        cost = len(scale) + _VISITS_PER_PAIR * len(pairs)
+        passes = np.clip(_VISITS * self.share.size / max(1, cost), _FEWEST_PASSES, _MOST_PASSES)
+        ascent.run(int(self.effort * passes), self.precision, self.rng)
+        flat = share.reshape(-1)
         for pair in ascent.pairs:
             flat[pair.variables] = pair.alpha / box[pair.variables // share.shape[1]]
-        self.share[chosen] = np.minimum(share, 1)
+        self.share[chosen] = np.minimum(share, 1)  # what rounding made larger is not feasible
 
     def _evaluate(self) -> None:
         """Draw up the certificate: P of w, and D of α with the w(α) that it has in double."""
-        n = self.matrix.n
-        parts = self.matrix.parts(n)
-        groups = [list(some) for some in np.array_split(np.array(parts, object), _GROUPS)]
         coef = self.w @ self.matrix.basis.inverse.T
-        results = map_in_order(lambda g: self._sums(g, coef), groups, self.matrix.n_threads)
+        parts = self._parts()
+        stride = -(-len(parts) // _GROUPS)
+        groups = [parts[first : first + stride] for first in range(0, len(parts), stride)]
         loss, total, sums = 0.0, 0.0, np.zeros_like(self.w)
+        results = map_in_order(lambda g: self._sums(g, coef), groups, self.matrix.n_threads)
         for some_loss, some_total, some_sums in results:
-            loss, total, sums = loss + some_loss, total + some_total, sums + some_sums
+            loss, total = loss + some_loss, total + some_total
+            sums += some_sums
         primal = 0.5 * float(np.vdot(self.w, self.w)) + loss
         if primal < self.primal:
-            self.best, self.primal = self.w.copy(), primal
+            self.best, self.primal = self.w, primal
         self.w = sums @ self.matrix.basis.inverse
         self.dual = max(self.dual, total - 0.5 * float(np.vdot(self.w, self.w)))
         self.passes += 1
+
+    def _parts(self) -> list[slice]:
+        """Return slices of all rows, neither too large in kernel values nor in values of classes."""
+        n, step = self.matrix.n, self.matrix.parts(self.matrix.n)[0].stop
+        step = min(step, max(64, _PART_VALUES // len(self.w)))
+        return [slice(first, min(first + step, n)) for first in range(0, n, step)]
 
     def _sums(
         self, parts: list[slice], coef: NDArray[np.float64]
@@ -178,11 +205,12 @@ class _Solver:
         loss, total, sums = 0.0, 0.0, np.zeros_like(coef)
         for part in parts:
             block, chosen = self.matrix.part(np.arange(part.start, part.stop))
-            values = _rows(block, chosen)
+            first, last = int(chosen[0]), int(chosen[-1])  # rows that follow each other
+            values = block[first : last + 1].astype(np.float64)
             labels, share, box = self.labels[part], self.share[part], self.box[part]
             slack = _slack(values @ coef.T, labels)
             loss += float(box @ np.maximum(slack, 0).sum(axis=1))
-            self.wanted[part] = _to_do(slack, share).any(axis=1)
+            self.to_do[part] = np.count_nonzero(_to_do(slack, share), axis=1) * (box > 0)
             some = np.flatnonzero(share.any(axis=1))
             alpha = share[some] * box[some, np.newaxis]
             of_rows = alpha.sum(axis=1)
@@ -191,40 +219,6 @@ class _Solver:
             alpha[np.arange(len(some)), labels[some]] = of_rows
             sums += alpha.T @ values[some]
         return loss, total, sums
-
-
-class _FeatureCache:
-    """Features of the rows of working sets, which are much the same from round to round."""
-
-    def __init__(self, matrix: KernelMatrix, box: NDArray[np.float64]) -> None:
-        self.matrix = matrix
-        self.box = box
-        self._rows = np.empty(0, np.int64)
-        self._features = np.empty((0, matrix.width), matrix.rows.dtype)
-        self._where = np.full(matrix.n, -1, np.int64)
-
-    def get(self, chosen: NDArray[np.int64]) -> tuple[Features, NDArray[np.int64]]:
-        """Return features among which are those of the chosen rows, and where."""
-        new = chosen[self._where[chosen] < 0]
-        if len(self._rows) + len(new) > self.matrix.most_some:
-            self._where[self._rows] = -1
-            self._rows, new = self._rows[:0], chosen
-            self._features = self._features[:0]
-        if len(new):
-            more = self.matrix.features(new)
-            more *= np.sqrt(2).astype(more.dtype)
-            self._where[new] = np.arange(len(self._rows), len(self._rows) + len(new))
-            self._rows = np.concatenate([self._rows, new])
-            self._features = np.concatenate([self._features, more])
-        rows = self._features
-        features = Features(rows, np.einsum("ij,ij->i", rows, rows), self.box[self._rows])
-        return features, self._where[chosen]
-
-
-def _rows(block: NDArray[Any], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return rows of a block in double; consecutive ones are not copied twice."""
-    first, last = int(chosen[0]), int(chosen[-1])
-    return block[first : last + 1].astype(np.float64)
 
 
 def _slack(f: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[Any]:
