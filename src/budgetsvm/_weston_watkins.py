@@ -95,13 +95,7 @@ def solve_weston_watkins(
     """
     with single_threaded_blas():
         solver = _Solver(matrix, labels.astype(np.int64), n_classes, box, rng)
-        patience, before = _PATIENCE, solver.gap
-        while solver.gap > tol and patience > 0:
-            solver.round()
-            if finished(solver.gap, solver.passes):
-                break
-            patience = _PATIENCE if solver.gap < before else patience - 1
-            before = min(before, solver.gap)
+        solver.run(tol, finished)
     return WestonWatkins(solver.best, solver.primal, solver.dual, solver.gap, solver.passes)
 
 
@@ -136,6 +130,16 @@ class _Solver:
     def gap(self) -> float:
         """The relative duality gap (P - D) / P."""
         return max(0.0, (self.primal - self.dual) / self.primal) if self.primal > 0 else 0.0
+
+    def run(self, tol: float, finished: Callable[[float, int], bool]) -> None:
+        """Rounds until the gap is small enough, or does not get smaller any more."""
+        patience = _PATIENCE
+        while self.gap > tol and patience > 0:
+            before = self.gap
+            self.round()
+            if finished(self.gap, self.passes):
+                return
+            patience = _PATIENCE if self.gap < before else patience - 1
 
     def round(self) -> None:
         """Ascend on a working set, then evaluate all rows."""
