@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._features import FeatureMatrix, KernelMatrix
+from budgetsvm._features import AllRows
 from budgetsvm._span import SpanProblem
 
 # Visits per round: about as much work as the full passes that end it, or as nothing at all.
@@ -25,7 +25,7 @@ class WorkingSetAscent:
     def __init__(
         self,
         problem: SpanProblem,
-        matrix: KernelMatrix | FeatureMatrix,
+        matrix: AllRows,
         alpha: NDArray[np.float64],
         f: NDArray[np.float64],
         rng: np.random.Generator,

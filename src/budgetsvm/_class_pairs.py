@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._features import KernelMatrix
 from budgetsvm._threads import map_in_order
+from budgetsvm.losses import Hinge
 
 _ROOT = float(np.sqrt(2.0))
 _NO_SHRINKING = np.inf, -np.inf
@@ -89,8 +90,9 @@ class WorkingRows:
     ) -> tuple[int, float, float]:
         """Run the core for two classes: v, the order and the variables (sign, α) change in place."""
         n, (sign, alpha) = self.count, variables
+        own = (sign, np.ones(n), self._box[:n], alpha, v)
         return _core.ascend(
-            self._features[:n], self._curvature[:n], sign, self._box[:n], alpha, v, order, *bounds
+            Hinge().core(), self._features[:n], self._curvature[:n], *own, order, *bounds
         )
 
 

@@ -13,7 +13,9 @@ Every function exists for float32 and float64; all floating-point arrays marked 
   point order[r] and has k(x, x) = diagonal[r]; y, targets, box and alpha belong to all training points,
   but a single target does for all. slots is empty with a budget; without one it names the term of each
   training point, or -1. bias has the constant that is added to f, or is empty.
-
+- *wanted*: (loss, coupled, labels, targets, box, alpha) of several outputs. Classes: labels of all
+  training points, and one target; coupled is the problem of Weston & Watkins. Otherwise labels are
+  empty, and targets are (points, outputs), as is alpha.
 - *batch*: (points that are evaluated at once, threads that share them).
 
 The solvers return (size, steps, violations, mistakes, merges, degradation, loss) and release the GIL.
@@ -42,6 +44,14 @@ _Problem: TypeAlias = tuple[
     NDArray[np.float64],
     NDArray[np.int32],
     NDArray[np.float64],
+]
+_Wanted: TypeAlias = tuple[
+    _Loss,
+    bool,
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float32],
 ]
 _Result: TypeAlias = tuple[int, int, int, int, int, float, float]
 
@@ -74,6 +84,26 @@ def bsgd(
     """Visit the rows in order by budgeted stochastic gradient descent, after t earlier visits.
 
     Coefficients and alpha are stored as t times their value.
+    """
+
+def joint(
+    rows: _Rows,
+    order: NDArray[np.int64],
+    diagonal: NDArray[np.float64],
+    wanted: _Wanted,
+    terms: _Terms,
+    size: int,
+    coef: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    budget: int,
+    kernel: _Kernel,
+    maintenance: _Maintenance,
+    t: int,
+    n_total: float,
+) -> _Result:
+    """Both solvers for several outputs: n_total 0 is BSCA, otherwise BSGD after t earlier visits.
+
+    Row j of coef, (capacity, outputs), has the coefficients of term j, and terms' coef its norm.
     """
 
 def times(

@@ -32,9 +32,7 @@ class Matrix(ABC):
 
     at_hand: bool  #: whether the values are in memory
 
-    def __init__(
-        self, n: int, basis: "Basis | _Orthonormal", n_threads: int, part_bytes: float
-    ) -> None:
+    def __init__(self, n: int, basis: Basis, n_threads: int, part_bytes: float) -> None:
         self.n = n
         self.basis = basis
         self.width = basis.width
@@ -47,6 +45,14 @@ class Matrix(ABC):
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
 
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a row is to be multiplied with, for coordinates w."""
+        return self.basis.coefficients(w)
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the coordinates of a sum of rows."""
+        return self.basis.projection(sums)
+
     def parts(self, n: int) -> list[slice]:
         """Return slices of n rows; the work of all threads on one each takes bounded memory."""
         return _slices(
@@ -55,7 +61,7 @@ class Matrix(ABC):
 
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return f(x_i) for the function with coordinates w."""
-        coef, values = self.basis.coefficients(w), np.empty(self.n)
+        coef, values = self.coefficients(w), np.empty(self.n)
 
         def evaluate(part: slice) -> None:
             _core.times(*self.part(self._everyone[part]), coef, values[part])
@@ -71,7 +77,7 @@ class Matrix(ABC):
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
             _core.add_transposed_times(*self.part(chosen[part]), scale[part], sums)
 
-        return self.basis.projection(self._sum(evaluate, self.parts(len(chosen)), (self.width,)))
+        return self.projection(self._sum(evaluate, self.parts(len(chosen)), (self.width,)))
 
     def normal_times(
         self,
@@ -118,12 +124,30 @@ class Matrix(ABC):
         return total
 
 
+class AllRows(Matrix):
+    """All rows of a problem."""
+
+    most_some: int  #: rows of a sample or working set
+
+    @abstractmethod
+    def part_at_hand(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return a block that has the chosen rows and may be kept, at most `most_some` of them."""
+
+    @abstractmethod
+    def feature_rows(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return a block that has the orthonormal features of the chosen rows, and where they are."""
+
+    def squared_norms(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Return ‖g‖² of the rows of a block."""
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
 class SomeRows(Matrix):
     """Some rows of a kernel matrix, at hand."""
 
     at_hand = True
 
-    def __init__(self, of: "KernelMatrix", chosen: NDArray[np.int64]) -> None:
+    def __init__(self, of: AllRows, chosen: NDArray[np.int64]) -> None:
         super().__init__(len(chosen), of.basis, of.n_threads, of.part_bytes)
         self._block, self._chosen = of.part_at_hand(chosen)
 
@@ -132,7 +156,7 @@ class SomeRows(Matrix):
         return self._block, self._chosen[chosen]
 
 
-class KernelMatrix(Matrix):
+class KernelMatrix(AllRows):
     """The kernel values of all rows against a basis.
 
     Holding them takes n × r numbers; where that exceeds `memory_limit` bytes they are computed anew
@@ -145,7 +169,7 @@ class KernelMatrix(Matrix):
         self.rows = rows
         row_bytes = basis.width * np.dtype(rows.dtype).itemsize
         most_rows = int(_HELD_SHARE * memory_limit / row_bytes)
-        self.most_some = max(1024, most_rows // 4)  #: rows of a sample or working set
+        self.most_some = max(1024, most_rows // 4)
         self._terms = TermStore.of(basis.points, np.zeros(len(basis)), basis.kernel, 0)
         self._kernel = self._terms.core_kernel(basis.kernel)
         self.at_hand = len(rows) <= most_rows
@@ -190,10 +214,6 @@ class KernelMatrix(Matrix):
         """Return a block that has the orthonormal features of the chosen rows, and where they are."""
         return self.features(chosen), self._everyone[: len(chosen)]
 
-    def squared_norms(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return ‖g‖² of the rows of a block."""
-        return _squared_norms(rows)
-
     def features(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         """Return the orthonormal features of some rows, multiplied in double."""
         values = np.empty((len(indices), self.width), self.rows.dtype)
@@ -206,7 +226,7 @@ class KernelMatrix(Matrix):
         return values
 
 
-class FeatureMatrix(Matrix):
+class FeatureMatrix(AllRows):
     """The orthonormal features of all rows, held in memory.
 
     To compute them takes as long as a hundred passes over kernel values; then coordinate ascent can
@@ -216,37 +236,28 @@ class FeatureMatrix(Matrix):
     at_hand = True
 
     def __init__(self, of: KernelMatrix) -> None:
-        super().__init__(of.n, _Orthonormal(of.width), 1, of.part_bytes)
+        super().__init__(of.n, of.basis, 1, of.part_bytes)
         self.most_some = self.n
         self._held = of.features(self._everyone)
-        self._squared_norms = _squared_norms(self._held)
+        self._squared_norms = super().squared_norms(self._held)
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
         return self._held, chosen
 
-    feature_rows = part
+    feature_rows = part_at_hand = part
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a row is to be multiplied with: w itself."""
+        return w
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the coordinates of a sum of rows: the sum itself."""
+        return sums
 
     def squared_norms(self, rows: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - they are all rows
         """Return ‖g‖² of the rows of a block."""
         return self._squared_norms
-
-
-class _Orthonormal:
-    """A basis whose coefficients are the coordinates."""
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-
-    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        return w
-
-    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        return sums
-
-
-def _squared_norms(rows: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 def _slices(start: int, stop: int, step: int) -> list[slice]:

@@ -165,7 +165,19 @@ class BudgetMachine(BaseEstimator):
         checked = validate_data(self, X, *y, reset=reset, **checks)
         return (as_rows(checked[0]), checked[1]) if y else as_rows(checked)
 
+    @abstractmethod
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+        """Check new data; returns rows, encoded targets and weights, without rows of no weight."""
+
     # ---- training ----
+
+    def _fit_terms(self, X: Any, y: Any, rng: np.random.Generator) -> None:
+        """Phase 1 alone, as before a polish."""
+        self._settings()
+        X, encoded, weights = self._encode(X, y, None)
+        outputs = self._outputs(encoded, weights)
+        self._start(X, outputs.count)
+        self._find_terms(self._problem(X, outputs), True, rng)
 
     def _fit_outputs(self, X: Any, outputs: Outputs, started: float) -> Polished | None:
         """Train on checked data, from scratch or from the fit before."""

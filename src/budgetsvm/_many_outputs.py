@@ -22,10 +22,11 @@ _SAMPLE = 4  # rows per dimension of the first working set, unless these are mos
 def solve_outputs(
     outputs: Outputs,
     matrix: FeatureMatrix,
-    start: list[NDArray[np.float64]] | None,
     rng: np.random.Generator,
-    n_threads: int,
     stop: Callable[[SpanProblem], bool],
+    *,
+    start: list[NDArray[np.float64]] | None,
+    n_threads: int,
 ) -> list[SpanProblem]:
     """Solve all outputs until `stop` says so of each; from the points `start`, if there are any."""
     seeds = rng.integers(2**31, size=outputs.count)

@@ -7,8 +7,9 @@ optimum and precise close by; and so on in turns. Both count for the same certif
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -22,9 +23,10 @@ from budgetsvm._hessian import HessianSolver
 from budgetsvm._many_outputs import solve_outputs
 from budgetsvm._newton import NewtonMethod, newton_on_samples
 from budgetsvm._span import SpanProblem
-from budgetsvm._targets import Outputs
+from budgetsvm._targets import OneVsRest, Outputs
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
+from budgetsvm._weston_watkins import solve_weston_watkins
 
 _WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
 
@@ -104,9 +106,61 @@ def polish_in_span(
         return _nothing(problem.outputs, basis)
     with single_threaded_blas():
         matrix = KernelMatrix(problem.rows, basis, limits.n_threads, limits.memory)
+        if isinstance(problem.outputs, OneVsRest) and problem.outputs.coupled:
+            return _solve_coupled(problem.outputs, matrix, limits, rng, report)
         solve = _solve_one if problem.outputs.count == 1 else _solve_many
-        spans = solve(problem.outputs, matrix, limits, rng, start, report)
-    return _collect(basis, spans, limits.tol)
+        spans = solve(problem.outputs, matrix, limits, rng, start=start, report=report)
+    alpha = spans[0].alpha if len(spans) == 1 else None
+    objective = sum(span.primal for span in spans), sum(span.dual for span in spans)
+    passes, points = max(span.passes for span in spans), [span.w for span in spans]
+    return _result(basis, points, objective, alpha=alpha, passes=passes, tol=limits.tol)
+
+
+def _result(
+    basis: Basis,
+    points: Sequence[NDArray[np.float64]],
+    objective: tuple[float, float],
+    *,
+    alpha: NDArray[np.float64] | None,
+    passes: int,
+    tol: float,
+) -> Polished:
+    """Turn coordinates of all outputs into a model."""
+    primal, dual = objective
+    gap = max(0.0, (primal - dual) / primal) if primal > 0 else 0.0
+    coef = np.array([basis.coefficients(w) for w in points])
+    terms, bias = coef[:, : len(basis)], coef[:, len(basis) :].sum(axis=1)  # of one number or none
+    originals = basis.points.astype(np.float64)
+    terms = np.ascontiguousarray(terms)
+    return Polished(originals, terms, bias, alpha, primal, dual, gap, gap <= tol, passes)
+
+
+def _solve_coupled(
+    outputs: OneVsRest,
+    matrix: KernelMatrix,
+    limits: Limits,
+    rng: np.random.Generator,
+    report: Callable[[float], object],
+) -> Polished:
+    """Solve the joint problem of all classes."""
+
+    def finished(gap: float, passes: int) -> bool:
+        report(gap)
+        return passes >= limits.max_passes or perf_counter() >= limits.deadline
+
+    found = solve_weston_watkins(
+        matrix,
+        outputs.labels.astype(np.int64),
+        outputs.count,
+        outputs.box,
+        tol=limits.tol,
+        finished=finished,
+        rng=rng,
+    )
+    objective, passes = (found.primal, found.dual), found.passes
+    return _result(
+        matrix.basis, list(found.w), objective, alpha=None, passes=passes, tol=limits.tol
+    )
 
 
 def _stops(limits: Limits, report: Callable[[float], object]) -> Callable[[SpanProblem], bool]:
@@ -125,6 +179,7 @@ def _solve_one(
     matrix: KernelMatrix,
     limits: Limits,
     rng: np.random.Generator,
+    *,
     start: Start | None,
     report: Callable[[float], object],
     output: int = 0,
@@ -142,37 +197,19 @@ def _solve_many(
     matrix: KernelMatrix,
     limits: Limits,
     rng: np.random.Generator,
+    *,
     start: Start | None,
     report: Callable[[float], object],
 ) -> list[SpanProblem]:
     """Solve the problems of several outputs, on common features if there is memory for them."""
     count = range(outputs.count)
     if not matrix.at_hand:
-        return [_solve_one(outputs, matrix, limits, rng, start, report, c)[0] for c in count]
+        one = partial(_solve_one, outputs, matrix, limits, rng, start=start, report=report)
+        return [one(output=c)[0] for c in count]
     points = None if start is None else [start.coordinates(matrix.basis, c) for c in count]
     features, stop = FeatureMatrix(matrix), _stops(limits, report)
     matrix.release()
-    return solve_outputs(outputs, features, points, rng, limits.n_threads, stop)
-
-
-def _collect(basis: Basis, spans: list[SpanProblem], tol: float) -> Polished:
-    """Put the outputs together."""
-    primal, dual = sum(span.primal for span in spans), sum(span.dual for span in spans)
-    gap = max(0.0, (primal - dual) / primal) if primal > 0 else 0.0
-    coef = np.array([basis.coefficients(span.w) for span in spans])
-    bias = coef[:, len(basis) :].sum(axis=1)  # of one number or none
-    alpha = spans[0].alpha if len(spans) == 1 else None
-    return Polished(
-        basis.points.astype(np.float64),
-        np.ascontiguousarray(coef[:, : len(basis)]),
-        bias,
-        alpha,
-        primal,
-        dual,
-        gap,
-        gap <= tol,
-        max(span.passes for span in spans),
-    )
+    return solve_outputs(outputs, features, rng, stop, start=points, n_threads=limits.n_threads)
 
 
 def _solve(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from budgetsvm._features import KernelMatrix
+from budgetsvm._features import AllRows
 from budgetsvm._targets import Targets
 
 _PRECISION = 1e-9  # of a line search
@@ -23,7 +23,7 @@ _PRECISION = 1e-9  # of a line search
 class SpanProblem:
     """The problem, and the best primal and dual points so far."""
 
-    matrix: KernelMatrix
+    matrix: AllRows
     targets: Targets
     primal: float = field(init=False)
     dual: float = 0.0  #: D(0)

@@ -1,6 +1,6 @@
 """Learning from a stream: rows come in blocks, and are not kept but for a sample of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import Any, Self
 
@@ -18,9 +18,7 @@ class StreamingMachine(BudgetMachine):
 
     _reservoir: Reservoir | None
 
-    def partial_fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
-        """Go through new rows once, continuing with the terms of earlier calls."""
-        raise NotImplementedError
+    partial_fit: Callable[..., Any]  # of the subclass
 
     def polish_now(self) -> Self:
         """Solve the machine in the span of its terms, on a sample of all rows that it has seen.

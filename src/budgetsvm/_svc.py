@@ -324,7 +324,9 @@ class BudgetSVC(ClassifierMixin, StreamingMachine):
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
-    @available_if(lambda self: self._needs_logistic("predict_proba"))
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self._needs_logistic("predict_proba")
+    )
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class; with ``loss="logistic"`` only.
 
@@ -345,7 +347,9 @@ class BudgetSVC(ClassifierMixin, StreamingMachine):
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return shares
 
-    @available_if(lambda self: self._needs_logistic("predict_log_proba"))
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self._needs_logistic("predict_log_proba")
+    )
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of the probability of every class; with ``loss="logistic"`` only.
 
@@ -358,7 +362,8 @@ class BudgetSVC(ClassifierMixin, StreamingMachine):
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
         """
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+        probabilities: NDArray[np.float64] = self.predict_proba(X)
+        return np.log(np.maximum(probabilities, np.finfo(float).tiny))
 
     def _needs_logistic(self, method: str) -> bool:
         if self.loss == "logistic" or isinstance(self.loss, Logistic):
@@ -372,10 +377,14 @@ class BudgetSVC(ClassifierMixin, StreamingMachine):
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Polished | None:
         started = perf_counter()
         self._settings()  # complain about parameters before reading the data
+        X, encoded, weights = self._encode(X, y, sample_weight)
+        return self._fit_outputs(X, self._outputs(encoded, weights), started)
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
         X, y = self._validate(X, y, reset=True)
         self.classes_ = find_classes(y)
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
-        return self._fit_outputs(X, self._outputs(self._codes(y), weights), started)
+        return X, self._codes(y), weights
 
     def _settings(self) -> Settings:
         check_number("C", self.C, above=0)

@@ -198,10 +198,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         """
         started = perf_counter()
         self._settings()  # complain about parameters before reading the data
-        X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
-        X, y, weights = weighted_rows(X, y, sample_weight, None)
-        self._fit_scale(y)
-        self._fit_outputs(X, self._outputs(self._standardised(y), weights), started)
+        X, encoded, weights = self._encode(X, y, sample_weight)
+        self._fit_outputs(X, self._outputs(encoded, weights), started)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -253,6 +251,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         values *= self.target_scale_
         values += self.target_mean_
         return values[:, 0] if self._flat else values
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+        X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
+        X, y, weights = weighted_rows(X, y, sample_weight, None)
+        self._fit_scale(y)
+        return X, self._standardised(y), weights
 
     def _fit_scale(self, y: NDArray[Any]) -> None:
         """Take mean and standard deviation of the targets."""

@@ -74,8 +74,8 @@ class Targets(Outputs):
 
     def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
         """Return those of some rows, with `scale` times their weight."""
-        own = {"y": self.y[chosen], "target": self.target[chosen]}
-        return replace(self, box=scale * self.box[chosen], **own)
+        box, y, target = scale * self.box[chosen], self.y[chosen], self.target[chosen]
+        return replace(self, box=box, y=y, target=target)
 
     def score(self, values: _Matrix) -> float:
         """Return the share of correct signs."""

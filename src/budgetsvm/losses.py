@@ -102,7 +102,7 @@ class Hinge(Loss):
 
     def curvature(self, u: _Vector, width: float) -> _Vector:
         """Return φ''(u), smoothed."""
-        return (abs(u) < width) * (0.5 / width)
+        return np.where(abs(u) < width, 0.5 / width, 0.0)
 
     def conjugate(self, share: _Vector) -> _Vector:
         """Return φ*(share) for shares α/C that are slopes of φ."""
@@ -134,7 +134,7 @@ class SquaredHinge(Loss):
 
     def curvature(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
         """Return φ''(u)."""
-        return 2.0 * (u > 0)
+        return np.where(u > 0, 2.0, 0.0)
 
     def conjugate(self, share: _Vector) -> _Vector:
         """Return φ*(share) for shares α/C that are slopes of φ."""
@@ -179,7 +179,7 @@ class Logistic(Loss):
 
     def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
         """Return which α are not as they should be for this slack."""
-        return abs(expit(u) - alpha / box) > _SETTLED
+        return np.asarray(abs(expit(u) - alpha / box) > _SETTLED)
 
     def distance(self, u: _Vector) -> _Vector:
         """Return how far u is from where the slope is not constant."""

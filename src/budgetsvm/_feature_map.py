@@ -1,0 +1,209 @@
+"""BudgetFeatures: the learned terms as features for any other estimator."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from budgetsvm._basis import Basis
+from budgetsvm._data import generator
+from budgetsvm._expansion import KernelExpansion
+from budgetsvm._machine import BudgetMachine, Epochs, PrecisionName
+from budgetsvm._one_class_svm import BudgetOneClassSVM
+from budgetsvm._rows import as_rows
+from budgetsvm._svc import BudgetSVC
+from budgetsvm._svr import BudgetSVR
+from budgetsvm._threads import count_threads
+from budgetsvm._validation import check_choice
+from budgetsvm.kernels import Gamma
+
+_ROWS_AT_ONCE = 1 << 14
+_OWN = {"task", "C", "random_state"}  # parameters that the machine does not get by name
+
+
+class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Kernel features on points that are learned for a task: at most `budget` of them.
+
+    A drop-in for scikit-learn's ``Nystroem``, which takes random rows instead. A linear model on these
+    features is a kernel machine in the span of the points: G Gᵀ approximates the kernel matrix.
+
+    Parameters
+    ----------
+    budget : int, default=500
+        The largest number of features.
+    task : {"auto", "classification", "regression", "density"}, default="auto"
+        What the points are learned for. "auto" looks at y: labels, numbers, or none.
+    C : float, default=1.0
+        As of the estimator that learns the points, :class:`BudgetSVC` or :class:`BudgetSVR`.
+    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
+        The kernel; all but "rbf" need ``maintenance="project"`` or ``"remove"``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    solver : {"bsca", "bsgd"} or Solver, default="bsca"
+        How the points are learned.
+    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
+        What to do when the budget is exceeded.
+    epochs : "auto" or float, default="auto"
+        How many times to go through the training data; "auto" is two, up to a million visits.
+    basis : {"learned", "random", "kmeans"} or array of shape (n_points, n_features), default="learned"
+        Where the points come from.
+    precision : {"auto", "single", "double"}, default="auto"
+        Arithmetic for kernel values, and the type of the features.
+    random_state : int, RandomState, Generator or None, default=None
+        Determines the order in which training points are visited.
+    n_jobs : int or None, default=None
+        Threads. None is all cores.
+    verbose : int, default=0
+        1 shows a progress bar with the time left.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The points: a linearly independent subset of those learned.
+    normalization_ : ndarray of shape (n_components, n_components)
+        Kernel values with the points, times this matrix, are the features.
+    kernel_ : Kernel
+        The kernel with its numbers resolved.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, where X had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from budgetsvm import BudgetFeatures
+    >>> X, y = make_moons(1000, noise=0.1, random_state=0)
+    >>> model = make_pipeline(
+    ...     BudgetFeatures(30, gamma=2, random_state=0), LogisticRegression(C=100)
+    ... )
+    >>> bool(model.fit(X, y).score(X, y) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        budget: int = 500,
+        *,
+        task: Literal["auto", "classification", "regression", "density"] = "auto",
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        solver: Any = "bsca",
+        maintenance: Any = "merge",
+        epochs: Epochs = "auto",
+        basis: Any = "learned",
+        precision: PrecisionName = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.budget = budget
+        self.task = task
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.maintenance = maintenance
+        self.epochs = epochs
+        self.basis = basis
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Labels or targets. None: the points follow the density of the rows.
+
+        Returns
+        -------
+        self : BudgetFeatures
+        """
+        machine = self._machine(y)
+        # The machine checks the data, and names itself in what it has to say about them.
+        machine._fit_terms(X, y, generator(self.random_state))
+        self.n_features_in_ = machine.n_features_in_
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(machine, "feature_names_in_"):
+            self.feature_names_in_ = machine.feature_names_in_
+        model = machine._expansion
+        basis = Basis.of(model.points, model.kernel)
+        self.kernel_ = model.kernel
+        self.normalization_ = basis.inverse
+        self._expansion = KernelExpansion(
+            model.kernel, basis.points, np.zeros((1, len(basis))), np.zeros(1), model.centre
+        )
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the features of every row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        G : ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X, threads = as_rows(X), count_threads(self.n_jobs)
+        out = np.empty((X.shape[0], len(self._expansion)), self._expansion.points.dtype)
+        for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # in double, but not all at once
+            some = slice(start, start + _ROWS_AT_ONCE)
+            values = self._expansion.kernel_values(X[some], threads)
+            out[some] = values.astype(np.float64) @ self.normalization_
+        return out
+
+    @property
+    def components_(self) -> NDArray[np.float64]:
+        """The points, in the coordinates of the data."""
+        if not hasattr(self, "_expansion"):
+            raise AttributeError("this BudgetFeatures is not fitted yet")
+        return self._expansion.original_points()
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._expansion)
+
+    def _machine(self, y: Any) -> BudgetMachine:
+        """Return what learns the points."""
+        check_choice("task", self.task, ("auto", "classification", "regression", "density"))
+        task = self.task
+        if task == "auto":
+            kind = "none" if y is None else type_of_target(y)
+            task = "regression" if kind.startswith("continuous") else "classification"
+            if kind in {"none", "unknown"}:
+                task = "density"
+        common = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
+        if task == "density":
+            return BudgetOneClassSVM(**common)
+        return (BudgetSVC if task == "classification" else BudgetSVR)(self.C, **common)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
