@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag, lapack
+from scipy.linalg.blas import dtrmm
 
 from budgetsvm import _core
 from budgetsvm._terms import TermStore
@@ -65,6 +66,12 @@ class Basis:
     def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates for coefficients β of the terms kept."""
         return np.asarray(self.lower.T @ coef)
+
+    def features(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the orthonormal features of rows of kernel values, with a constant behind them."""
+        # L⁻ᵀ is triangular: half of the multiplications are with zeros, which BLAS leaves out.
+        rows = values.astype(np.float64).T
+        return np.asarray(dtrmm(1.0, self.inverse.T, rows, lower=1, overwrite_b=1).T)
 
     def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates of a function whose products with the terms are `sums`."""

@@ -150,6 +150,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         basis = Basis.of(model.points, model.kernel)
         self.kernel_ = model.kernel
         self.normalization_ = basis.inverse
+        self._basis = basis
         self._expansion = KernelExpansion(
             model.kernel, basis.points, np.zeros((1, len(basis))), np.zeros(1), model.centre
         )
@@ -174,7 +175,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # in double, but not all at once
             some = slice(start, start + _ROWS_AT_ONCE)
             values = self._expansion.kernel_values(X[some], threads)
-            out[some] = values.astype(np.float64) @ self.normalization_
+            out[some] = self._basis.features(values)
         return out
 
     @property

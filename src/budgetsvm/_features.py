@@ -220,7 +220,7 @@ class KernelMatrix(AllRows):
 
         def evaluate(part: slice) -> None:
             block, chosen = self.part(indices[part])
-            values[part] = block[chosen].astype(np.float64) @ self.basis.inverse
+            values[part] = self.basis.features(block[chosen])
 
         for_each(evaluate, self.parts(len(indices)), self.n_threads)
         return values

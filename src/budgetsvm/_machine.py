@@ -34,61 +34,38 @@ PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 class BudgetMachine(BaseEstimator):
     """A kernel machine on a budget. Subclasses document the parameters and encode the targets."""
 
+    kernel: Any
+    gamma: Gamma
+    degree: int
+    coef0: float
+    budget: int | None
+    solver: Any
+    maintenance: Any
+    epochs: Epochs
+    polish: bool
+    basis: Any
+    fit_intercept: bool = False
+    tol: float
+    max_passes: int
+    time_limit: float | None
+    memory_limit: float | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    reservoir: int
+    warm_start: bool
+    precision: PrecisionName
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
     _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
 
-    def __init__(
-        self,
-        *,
-        kernel: Any,
-        gamma: Gamma,
-        degree: int,
-        coef0: float,
-        budget: int | None,
-        solver: Any,
-        maintenance: Any,
-        epochs: Epochs,
-        polish: bool,
-        basis: Any,
-        fit_intercept: bool,
-        tol: float,
-        max_passes: int,
-        time_limit: float | None,
-        memory_limit: float | None,
-        early_stopping: bool,
-        validation_fraction: float,
-        n_iter_no_change: int,
-        reservoir: int,
-        warm_start: bool,
-        precision: PrecisionName,
-        random_state: Any,
-        n_jobs: int | None,
-        verbose: int,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.budget = budget
-        self.solver = solver
-        self.maintenance = maintenance
-        self.epochs = epochs
-        self.polish = polish
-        self.basis = basis
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_passes = max_passes
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.reservoir = reservoir
-        self.warm_start = warm_start
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    def _set_parameters(self, given: dict[str, Any]) -> None:
+        """Take over what ``__init__`` was called with, given as its ``locals()``."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
 
     # ---- the fitted model ----
 

@@ -120,6 +120,8 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
     [ 1 -1]
     """
 
+    nu: float
+
     def __init__(
         self,
         *,
@@ -148,33 +150,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            budget=budget,
-            solver=solver,
-            maintenance=maintenance,
-            epochs=epochs,
-            polish=polish,
-            basis=basis,
-            fit_intercept=False,
-            tol=tol,
-            max_passes=max_passes,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            reservoir=reservoir,
-            warm_start=warm_start,
-            precision=precision,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.nu = nu
+        self._set_parameters(locals())
 
     @property
     def intercept_(self) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ any smoothing, coordinate ascent on the rows near the margin takes over, which i
 optimum and precise close by; and so on in turns. Both count for the same certificate.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -264,4 +265,14 @@ def warn_not_converged(polished: Polished, tol: float) -> None:
         f"the duality gap is {polished.gap:.2g} after {polished.passes} passes, above tol={tol:g}. "
         "Raise max_passes, time_limit or tol; a smaller C or scaled features also help."
     )
-    warnings.warn(message, ConvergenceWarning, stacklevel=6)  # the line that called fit
+    warnings.warn(message, ConvergenceWarning, stacklevel=_levels_to_user())
+
+
+def _levels_to_user() -> int:
+    """Return how far up the line is that called fit: the first one outside of this package."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(
+        "budgetsvm."
+    ):
+        frame, levels = frame.f_back, levels + 1
+    return levels

@@ -121,6 +121,9 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     (True, True)
     """
 
+    C: float
+    epsilon: float
+
     def __init__(
         self,
         C: float = 1.0,
@@ -151,34 +154,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            budget=budget,
-            solver=solver,
-            maintenance=maintenance,
-            epochs=epochs,
-            polish=polish,
-            basis=basis,
-            fit_intercept=fit_intercept,
-            tol=tol,
-            max_passes=max_passes,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            reservoir=reservoir,
-            warm_start=warm_start,
-            precision=precision,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.C = C
-        self.epsilon = epsilon
+        self._set_parameters(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.

@@ -159,14 +159,8 @@ auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, const Ter
 }
 
 Loss unpack_loss(const LossArg& arg) {
-    const std::pair<const char*, LossKind> kinds[] = {
-        {"hinge", LossKind::hinge},
-        {"squared_hinge", LossKind::squared_hinge},
-        {"logistic", LossKind::logistic},
-        {"epsilon_insensitive", LossKind::epsilon_insensitive},
-    };
     const auto& [name, epsilon] = arg;
-    for (const auto& [known, kind] : kinds)
+    for (const auto& [known, kind] : loss_names)
         if (name == known) return Loss{kind, epsilon};
     throw nb::value_error(("unknown loss " + name).c_str());
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace budgetsvm {
 
@@ -21,6 +22,14 @@ namespace budgetsvm {
 constexpr double rounding = 1e-12;
 
 enum class LossKind { hinge, squared_hinge, logistic, epsilon_insensitive };
+
+// As losses.py has them.
+constexpr std::pair<const char*, LossKind> loss_names[] = {
+    {"hinge", LossKind::hinge},
+    {"squared_hinge", LossKind::squared_hinge},
+    {"logistic", LossKind::logistic},
+    {"epsilon_insensitive", LossKind::epsilon_insensitive},
+};
 
 struct Loss {
     LossKind kind;
