@@ -74,7 +74,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         The share of rows that is held out.
     n_iter_no_change : int, default=5
         Epochs without an improvement after which phase 1 ends.
-    reservoir : int, default=20000
+    reservoir : int, default=50000
         Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
     warm_start : bool, default=False
         Whether ``fit`` starts from the terms of the fit before.
@@ -143,7 +143,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        reservoir: int = 20_000,
+        reservoir: int = 50_000,
         warm_start: bool = False,
         precision: PrecisionName = "auto",
         random_state: Any = None,

@@ -12,6 +12,8 @@ from budgetsvm._data import generator
 from budgetsvm._machine import BudgetMachine
 from budgetsvm._reservoir import Reservoir
 
+_RECORDS = 1000  # of history_ that are kept: a stream may have any number of blocks
+
 
 class StreamingMachine(BudgetMachine):
     """A machine with ``partial_fit``, which subclasses define by `_learn_block`."""
@@ -84,3 +86,4 @@ class StreamingMachine(BudgetMachine):
         if self._reservoir is not None:
             self._reservoir.add(X, encoded, weights)
         self._learn(self._problem(X, outputs), len(encoded), rng)
+        self.history_ = self.history_[-_RECORDS:]
