@@ -163,7 +163,15 @@ class KernelMatrix(AllRows):
     in every pass, part by part.
     """
 
-    def __init__(self, rows: Rows, basis: Basis, n_threads: int, memory_limit: float) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        basis: Basis,
+        n_threads: int,
+        memory_limit: float,
+        *,
+        hold: bool = True,
+    ) -> None:
         part_bytes = min(_PART_BYTES, memory_limit / (4 * n_threads))
         super().__init__(len(rows), basis, n_threads, part_bytes)
         self.rows = rows
@@ -172,7 +180,8 @@ class KernelMatrix(AllRows):
         self.most_some = max(1024, most_rows // 4)
         self._terms = TermStore.of(basis.points, np.zeros(len(basis)), basis.kernel, 0)
         self._kernel = self._terms.core_kernel(basis.kernel)
-        self.at_hand = len(rows) <= most_rows
+        self.fits = len(rows) <= most_rows  #: whether there is memory for all values
+        self.at_hand = hold and self.fits
         self._held = self._compute(self._everyone) if self.at_hand else None
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -205,10 +214,6 @@ class KernelMatrix(AllRows):
         else:
             rows = self.rows.source(where)
             _core.kernel_block(rows, self._terms.arrays, len(self.basis), self._kernel, out)
-
-    def release(self) -> None:
-        """Let go of the values: they are computed anew if they are asked for again."""
-        self.at_hand, self._held = False, None
 
     def feature_rows(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the orthonormal features of the chosen rows, and where they are."""

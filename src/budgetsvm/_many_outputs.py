@@ -8,7 +8,6 @@ hand, coordinate ascent on working sets is fast, and outputs are solved in paral
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._features import FeatureMatrix
@@ -23,36 +22,27 @@ def solve_outputs(
     outputs: Outputs,
     matrix: FeatureMatrix,
     rng: np.random.Generator,
-    stop: Callable[[SpanProblem], bool],
-    *,
-    start: list[NDArray[np.float64]] | None,
+    finished: Callable[[int, SpanProblem], bool],
     n_threads: int,
 ) -> list[SpanProblem]:
-    """Solve all outputs until `stop` says so of each; from the points `start`, if there are any."""
+    """Solve all outputs, each until it is finished."""
     seeds = rng.integers(2**31, size=outputs.count)
 
     def solve(c: int) -> SpanProblem:
         span = SpanProblem(matrix, outputs.of_output(c))
-        if start is not None:
-            span.offer_primal(start[c], span.values(start[c]))
-        _ascend(span, matrix, np.random.default_rng(int(seeds[c])), stop)
+        _ascend(span, np.random.default_rng(int(seeds[c])), lambda: finished(c, span))
         return _forget_rows(span)
 
     return map_in_order(solve, range(outputs.count), n_threads)
 
 
-def _ascend(
-    span: SpanProblem,
-    matrix: FeatureMatrix,
-    rng: np.random.Generator,
-    stop: Callable[[SpanProblem], bool],
-) -> None:
-    nothing = np.zeros(len(span.targets))
-    ascent = WorkingSetAscent(span, matrix, nothing.copy(), nothing, rng)
-    sample = _SAMPLE * matrix.width
-    if sample < 0.5 * matrix.n:
-        ascent.round(np.sort(rng.choice(matrix.n, sample, replace=False)))
-    while not stop(span):
+def _ascend(span: SpanProblem, rng: np.random.Generator, finished: Callable[[], bool]) -> None:
+    nothing, n = np.zeros(len(span.targets)), span.matrix.n
+    ascent = WorkingSetAscent(span, span.matrix, nothing.copy(), nothing, rng)
+    sample = _SAMPLE * span.matrix.width
+    if sample < 0.5 * n:
+        ascent.round(np.sort(rng.choice(n, sample, replace=False)))
+    while not finished():
         ascent.round()
 
 

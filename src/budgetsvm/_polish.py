@@ -42,6 +42,11 @@ class Limits:
     memory: float  #: bytes for kernel values
     n_threads: int
 
+    def reached(self, gap: float, passes: int) -> bool:
+        """Whether a problem is solved, or has to be left as it is."""
+        late = perf_counter() >= self.deadline
+        return gap <= self.tol or passes >= self.max_passes or late
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -106,11 +111,14 @@ def polish_in_span(
     if len(basis) == 0:  # the kernel vanishes: so does the model
         return _nothing(problem.outputs, basis)
     with single_threaded_blas():
-        matrix = KernelMatrix(problem.rows, basis, limits.n_threads, limits.memory)
-        if isinstance(problem.outputs, OneVsRest) and problem.outputs.coupled:
-            return _solve_coupled(problem.outputs, matrix, limits, rng, report)
-        solve = _solve_one if problem.outputs.count == 1 else _solve_many
-        spans = solve(problem.outputs, matrix, limits, rng, start=start, report=report)
+        outputs = problem.outputs
+        coupled = isinstance(outputs, OneVsRest) and outputs.coupled
+        hold = outputs.count == 1 or coupled  # otherwise their features are held
+        matrix = KernelMatrix(problem.rows, basis, limits.n_threads, limits.memory, hold=hold)
+        if isinstance(outputs, OneVsRest) and coupled:
+            return _solve_coupled(outputs, matrix, limits, rng, report)
+        solve = _solve_one if outputs.count == 1 else _solve_many
+        spans = solve(outputs, matrix, limits, rng, start=start, report=report)
     alpha = spans[0].alpha if len(spans) == 1 else None
     objective = sum(span.primal for span in spans), sum(span.dual for span in spans)
     passes, points = max(span.passes for span in spans), [span.w for span in spans]
@@ -147,7 +155,7 @@ def _solve_coupled(
 
     def finished(gap: float, passes: int) -> bool:
         report(gap)
-        return passes >= limits.max_passes or perf_counter() >= limits.deadline
+        return limits.reached(gap, passes)
 
     found = solve_weston_watkins(
         matrix,
@@ -164,17 +172,6 @@ def _solve_coupled(
     )
 
 
-def _stops(limits: Limits, report: Callable[[float], object]) -> Callable[[SpanProblem], bool]:
-    """Return what says whether a problem is solved, or has to be left as it is."""
-
-    def stop(span: SpanProblem) -> bool:
-        report(span.gap)
-        late = perf_counter() >= limits.deadline
-        return span.gap <= limits.tol or span.passes >= limits.max_passes or late
-
-    return stop
-
-
 def _solve_one(
     outputs: Outputs,
     matrix: KernelMatrix,
@@ -186,10 +183,15 @@ def _solve_one(
     output: int = 0,
 ) -> list[SpanProblem]:
     """Solve the problem of one output."""
-    span, stop = SpanProblem(matrix, outputs.of_output(output)), _stops(limits, report)
+    span = SpanProblem(matrix, outputs.of_output(output))
+
+    def finished() -> bool:
+        report(span.gap)
+        return limits.reached(span.gap, span.passes)
+
     w = None if start is None else start.coordinates(matrix.basis, output)
     alpha = None if start is None else start.alpha
-    _solve(span, rng, (w, alpha), lambda: stop(span), limits.tol)
+    _solve(span, rng, (w, alpha), finished, limits.tol)
     return [span]
 
 
@@ -203,14 +205,17 @@ def _solve_many(
     report: Callable[[float], object],
 ) -> list[SpanProblem]:
     """Solve the problems of several outputs, on common features if there is memory for them."""
-    count = range(outputs.count)
-    if not matrix.at_hand:
+    if not matrix.fits:
         one = partial(_solve_one, outputs, matrix, limits, rng, start=start, report=report)
-        return [one(output=c)[0] for c in count]
-    points = None if start is None else [start.coordinates(matrix.basis, c) for c in count]
-    features, stop = FeatureMatrix(matrix), _stops(limits, report)
-    matrix.release()
-    return solve_outputs(outputs, features, rng, stop, start=points, n_threads=limits.n_threads)
+        return [one(output=c)[0] for c in range(outputs.count)]
+    gaps = np.ones(outputs.count)
+
+    def finished(c: int, span: SpanProblem) -> bool:
+        gaps[c] = np.clip(span.gap, limits.tol, 1.0)
+        report(float(np.exp(np.log(gaps).mean())))  # an output that has not begun has a gap of 1
+        return limits.reached(span.gap, span.passes)
+
+    return solve_outputs(outputs, FeatureMatrix(matrix), rng, finished, limits.n_threads)
 
 
 def _solve(
