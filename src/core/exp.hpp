@@ -16,15 +16,10 @@ template <>
 struct Exp<float> {
     static constexpr float shift = 12582912.0f;  // 1.5 * 2^23
     static constexpr float lowest = -87.0f;      // below, 2^n is no normal number any more
-    static constexpr int mantissa = 23, degree = 6;
+    static constexpr int mantissa = 23, degree = 5;
     static constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;
-    static constexpr float series[] = {1.0f,
-                                       1.00000003773887126f,
-                                       0.500000004714605742f,
-                                       0.166664154140411784f,
-                                       0.0416663527711122113f,
-                                       0.00837513477462432517f,
-                                       0.00139411188958370008f};
+    static constexpr float series[] = {1.0f,         0.999999707f,  0.499991495f,
+                                       0.166676362f, 0.0418979293f, 0.0082903149f};
 };
 template <>
 struct Exp<double> {
@@ -55,10 +50,9 @@ inline void exp_negative(Pack<T>* x) {
     const Pack<T> lowest = spread(E::lowest), shift = spread(E::shift);
     Pack<T> r[n], shifted[n], value[n];
 #define BUDGETSVM_EACH BUDGETSVM_UNROLL for (int i = 0; i < n; ++i)
-    BUDGETSVM_EACH r[i] = greater(x[i], lowest);
-    BUDGETSVM_EACH shifted[i] = r[i] * spread(T(1.4426950408889634)) + shift;
+    BUDGETSVM_EACH shifted[i] = x[i] * spread(T(1.4426950408889634)) + shift;
     BUDGETSVM_EACH value[i] = shifted[i] - shift;
-    BUDGETSVM_EACH r[i] = r[i] - value[i] * spread(E::ln2_high);
+    BUDGETSVM_EACH r[i] = x[i] - value[i] * spread(E::ln2_high);
     BUDGETSVM_EACH r[i] = r[i] - value[i] * spread(E::ln2_low);
     BUDGETSVM_EACH value[i] = spread(E::series[E::degree]);
     BUDGETSVM_UNROLL

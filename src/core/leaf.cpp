@@ -16,25 +16,37 @@
 namespace budgetsvm {
 namespace {
 
+// sums += weights * exp(rate * distances), two packs of distances.
 template <class T>
-void decay(const T* distances, T gamma, std::int32_t count, T* out) {
-    constexpr int width = pack_size<T>;
+inline void add_decayed(const T* distances, Pack<T> rate, const double* weights,
+                        Pack<double>* sums) {
+    constexpr int width = pack_size<T>, step = 2 * width;
+    Pack<T> x[2] = {load(distances) * rate, load(distances + width) * rate};
+    exp_negative<T, 2>(x);
+    T values[step];
+    store(values, x[0]), store(values + width, x[1]);
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < step; i += pack_size<double>) {
+        Pack<double>& sum = sums[i / pack_size<double> % 2];
+        sum = sum + load(weights + i) * widen(values + i);
+    }
+}
+
+template <class T>
+double decayed_sum(const T* distances, T gamma, const double* weights, std::int32_t count) {
+    constexpr int step = 2 * pack_size<T>;
     const Pack<T> rate = spread(-gamma);
+    Pack<double> sums[2] = {};
     std::int32_t j = 0;
-    for (; j + 2 * width <= count; j += 2 * width) {
-        Pack<T> x[2] = {load(distances + j) * rate, load(distances + j + width) * rate};
-        exp_negative<T, 2>(x);
-        store(out + j, x[0]), store(out + j + width, x[1]);
+    for (; j + step <= count; j += step) add_decayed(distances + j, rate, weights + j, sums);
+    if (j < count) {
+        T some[step] = {};
+        double their_weights[step] = {};
+        for (std::int32_t i = 0; j + i < count; ++i)
+            some[i] = distances[j + i], their_weights[i] = weights[j + i];
+        add_decayed(some, rate, their_weights, sums);
     }
-    for (; j < count; j += width) {
-        T some[width] = {};
-        const std::int32_t rest = count - j < width ? count - j : width;
-        for (std::int32_t i = 0; i < rest; ++i) some[i] = distances[j + i];
-        Pack<T> x[1] = {load(some) * rate};
-        exp_negative<T, 1>(x);
-        store(some, x[0]);
-        for (std::int32_t i = 0; i < rest; ++i) out[j + i] = some[i];
-    }
+    return total(sums[0] + sums[1]);
 }
 
 // ---- points against panels: lanes along the terms, one panel of sums in registers ----
@@ -94,8 +106,8 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
     }
 }
 
-// Packs whose exp is computed together: as many as there are registers for.
-constexpr int packs_at_once = 4;
+// Packs whose exp is computed together: few enough that constants stay in registers, too.
+constexpr int packs_at_once = 2;
 static_assert(packs<float> % packs_at_once == 0 && packs<double> % packs_at_once == 0,
               "a panel is taken so many packs at a time");
 
@@ -131,7 +143,7 @@ inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, 
             if (want == Want::sums) products[i] = products[i] + load(coef + at) * values[i];
         }
     }
-    return (products[0] + products[1]) + (products[2] + products[3]);
+    return products[0] + products[1];
 }
 
 // Sums over panels, in double.
@@ -221,11 +233,6 @@ double sum(const double* coef, const T* values, std::int32_t count) {
     return all;
 }
 
-template <class T>
-void add(double scale, const T* values, double* sums, std::int32_t count) {
-    for (std::int32_t j = 0; j < count; ++j) sums[j] += scale * values[j];
-}
-
 struct Multiply {
     template <class V>
     static V of(V a, V b) {
@@ -265,13 +272,14 @@ template <class T>
 constexpr Leaf<T> table = {dot<T>,
                            radial_table<Product, T>,
                            radial_table<L1Excess, T>,
-                           decay<T>,
+                           decayed_sum<T>,
                            sum<T>,
-                           add<T>,
                            sum_over<Multiply, T>,
                            axpy<T>,
                            sum_over<SquaredDifference, T>,
-                           index_of_least<true, double>,
+                           [](const double* coef, std::int32_t count) {
+                               return index_of_least<true, double>(coef, count, nullptr);
+                           },
                            index_of_least<false, T>,
                            candidates<T>,
                            dots<T>,
