@@ -21,16 +21,19 @@ namespace budgetsvm {
 template <class T>
 class Batch {
   public:
-    static constexpr std::int32_t tile = points_at_once;  // what one thread evaluates at a time
-
-    // `most` points at a time; keep_pairs: terms will change, not just be added.
-    Batch(const Kernel& kernel, const Terms<T>& terms, std::int32_t most, bool keep_pairs)
+    // `most` points at a time; keep_pairs: terms will change, not just be added. Every thread
+    // should have its share.
+    Batch(const Kernel& kernel, const Terms<T>& terms, std::int32_t most, bool keep_pairs,
+          std::int32_t n_threads = 1)
         : kernel_(kernel),
-          tiles_(static_cast<std::size_t>(padded(most, tile) / tile)),
+          tile_(std::clamp(padded(most, n_threads) / n_threads, least_tile, points_at_once)),
+          tiles_(static_cast<std::size_t>(padded(most, tile_) / tile_)),
+          rows_(static_cast<std::size_t>(most)),
           values_(static_cast<std::size_t>(most)),
           features_(terms.features) {
         const std::int32_t room = padded(most, lanes<T>);
-        // A row more than a power of two long: columns do not all fall into the same cache sets.
+        // A row more than a power of two long: a panel's part of all rows does not fall into the
+        // same cache sets.
         stride_ = keep_pairs ? padded(terms.capacity, lanes<T>) + 64 / sizeof(T) : 0;
         pairs_.resize(static_cast<std::size_t>(most * stride_ + 1));
         if (most > 1 && own_panels_fit(room))
@@ -53,13 +56,15 @@ class Batch {
         std::fill(own_.begin(), own_.end(), T(0));
     }
 
-    std::int32_t n_tiles() const { return padded(count_, tile) / tile; }
+    std::int32_t n_tiles() const { return padded(count_, tile_) / tile_; }
+    std::int32_t most_tiles() const { return static_cast<std::int32_t>(tiles_.size()); }
 
     void evaluate(std::int32_t index, const Rows& rows, const Terms<T>& terms) {
-        const std::int32_t first = index * tile, size = std::min(tile, count_ - first);
+        const std::int32_t first = index * tile_, size = std::min(tile_, count_ - first);
         PointBlock<T>& block = tiles_[static_cast<std::size_t>(index)];
         block.load(rows, start_ + first, size, kernel_);
         for (std::int32_t p = 0; p < size; ++p) {
+            rows_[first + p] = block.row(p);
             own_norms_[first + p] = block.norm(p);
             if (!own_.empty()) own().place_entries(first + p, block.row(p));
         }
@@ -83,7 +88,7 @@ class Batch {
 
     // f(x), and the point itself, of the current point.
     double value() const { return values_[current_]; }
-    Row<T> point() const { return tiles_[current_ / tile].row(current_ % tile); }
+    Row<T> point() const { return rows_[current_]; }
     T norm() const { return own_norms_[current_]; }
 
     // The current point's pairs with all terms but itself.
@@ -135,6 +140,7 @@ class Batch {
     }
 
   private:
+    static constexpr std::int32_t least_tile = 8;  // fewer points are not worth a thread
     static constexpr std::int64_t most_own_bytes = 1 << 20;
 
     bool own_panels_fit(std::int32_t room) const {
@@ -162,14 +168,15 @@ class Batch {
         const Row<T> x = point();
         x.spread(spread_.data());
         for (std::int32_t q = current_ + 1; q < count_; ++q)
-            column[q] =
-                kernel_.pair(tiles_[q / tile].row(q % tile), own_norms_[q], spread_.data(), norm());
+            column[q] = kernel_.pair(rows_[q], own_norms_[q], spread_.data(), norm());
         for (std::int32_t e = 0; e < x.count; ++e) spread_[x.feature(e)] = T(0);
     }
 
     const Kernel& kernel_;
+    const std::int32_t tile_;  // points that one thread evaluates at a time
     std::vector<PointBlock<T>> tiles_;
-    std::vector<T> pairs_;  // (points, stride)
+    std::vector<Row<T>> rows_;  // of all tiles
+    std::vector<T> pairs_;      // (points, stride)
     std::int64_t stride_;
     std::vector<double> values_;      // f(x)
     std::vector<T> own_, own_norms_;  // the points as panels of terms

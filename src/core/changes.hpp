@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the steps of a batch did to the terms, in order. A point whose turn comes needs its pairs
 // with the terms as they are now (see batch.hpp), and the parts of f that came and went. Its row of
-// pairs is contiguous and needed next anyway: that is cheaper than to correct all points after
-// every step, and points that are not to come any more cost nothing.
+// pairs is contiguous and needed next anyway: that is cheaper than to correct a column of pairs, of
+// all points to come, after every step.
 #pragma once
 
 #include <algorithm>
@@ -69,8 +69,10 @@ class Changes {
                 change.source < 0 ? inserted[~change.source * stride] : pairs[change.source];
             const T old = pairs[change.slot];
             T now = other;
-            if (change.kept != 0)
-                now = std::max(T(0), change.share * other + change.kept * old - change.less);
+            if (change.kept != 0) {  // these are distances
+                const T mixed = change.share * other + change.kept * old - change.less;
+                now = mixed > 0 ? mixed : T(0);
+            }
             pairs[change.slot] = now;
             *part++ = old, *part++ = now;
         }

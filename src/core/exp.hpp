@@ -8,8 +8,9 @@ namespace budgetsvm {
 namespace {
 
 // x = n ln 2 + r, exp(x) = 2^n exp(r). Adding 1.5 * 2^mantissa to x / ln 2 rounds it to the integer
-// n, which then stands in the low bits of the sum. The polynomials interpolate exp(r), |r| <=
-// ln(2)/2, in the Chebyshev nodes; what they leave is below the rounding error.
+// n, which then stands in the low bits of the sum. The polynomials approximate exp(r), |r| <=
+// ln(2)/2: in double by interpolation in the Chebyshev nodes, in single with the least relative
+// error among those of degree 5 with exp(0) = 1, which is 9e-8. Both leave about a rounding error.
 template <class T>
 struct Exp;
 template <>
@@ -43,7 +44,8 @@ struct Exp<double> {
 
 // x[i] := exp(x[i]) for x <= 0; exactly 0 where the result would be denormal. Several packs step by
 // step: one alone would wait for each of its own results, and the CPU cannot look far enough ahead
-// to begin with the next.
+// to begin with the next. Below `lowest` anything may come out of the steps, before 0 takes its
+// place.
 template <class T, int n>
 inline void exp_negative(Pack<T>* x) {
     using E = Exp<T>;

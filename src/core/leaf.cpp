@@ -76,16 +76,17 @@ struct L1Excess {  // |x - z| - |z|, summed over the entries of x
     }
 };
 
-template <class Operation, bool sparse, class T>
+// Over the first n packs of a panel.
+template <class Operation, bool sparse, int n, class T>
 inline void sum_entries(Row<T> x, const T* panel, Pack<T>* sums) {
     BUDGETSVM_UNROLL
-    for (int i = 0; i < packs<T>; ++i) sums[i] = Pack<T>{};
+    for (int i = 0; i < n; ++i) sums[i] = Pack<T>{};
     for (std::int32_t e = 0; e < x.count; ++e) {
         const std::int64_t feature = sparse ? x.indices[e] : e;
         const T* z = panel + feature * lanes<T>;
         const Pack<T> value = spread(x.values[e]);
         BUDGETSVM_UNROLL
-        for (int i = 0; i < packs<T>; ++i)
+        for (int i = 0; i < n; ++i)
             sums[i] = Operation::add(sums[i], value, load(z + i * pack_size<T>));
     }
 }
@@ -96,9 +97,9 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
         for (std::int32_t q = 0; q < x.count; ++q) {
             Pack<T> sums[packs<T>];
             if (x.rows[q].indices)
-                sum_entries<Product, true>(x.rows[q], z.panel(p), sums);
+                sum_entries<Product, true, packs<T>>(x.rows[q], z.panel(p), sums);
             else
-                sum_entries<Product, false>(x.rows[q], z.panel(p), sums);
+                sum_entries<Product, false, packs<T>>(x.rows[q], z.panel(p), sums);
             T* to = out + q * stride + p * lanes<T>;
             BUDGETSVM_UNROLL
             for (int i = 0; i < packs<T>; ++i) store(to + i * pack_size<T>, sums[i]);
@@ -108,29 +109,29 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
 
 // Packs whose exp is computed together: few enough that constants stay in registers, too.
 constexpr int packs_at_once = 2;
-static_assert(packs<float> % packs_at_once == 0 && packs<double> % packs_at_once == 0,
-              "a panel is taken so many packs at a time");
+static_assert(packs<float> % (2 * packs_at_once) == 0 && packs<double> % (2 * packs_at_once) == 0,
+              "half a panel is taken so many packs at a time");
 
 enum class Want { distances, kernel, sums };  // sums: with the distances
 
-// One point against one panel. Writes the distances or kernel values to `out`, and returns the sums
-// over the packs of coef * kernel; these stay in precision T, like the kernel values, as they are
-// of eight numbers a lane.
-template <class Operation, bool sparse, Want want, class T>
+// One point against the first n packs of a panel. Writes the distances or kernel values to `out`,
+// and returns the sums over the packs of coef * kernel; these stay in precision T, like the kernel
+// values, as they are of eight numbers a lane.
+template <class Operation, bool sparse, Want want, int n, class T>
 inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, T gamma,
                             const T* coef, T* out) {
-    Pack<T> sums[packs<T>];
-    sum_entries<Operation, sparse>(x, panel, sums);
+    Pack<T> sums[n];
+    sum_entries<Operation, sparse, n>(x, panel, sums);
     const Pack<T> own = spread(x_norm), rate = spread(-gamma);
     BUDGETSVM_UNROLL
-    for (int i = 0; i < packs<T>; ++i) {
+    for (int i = 0; i < n; ++i) {
         const Pack<T> some = load(norms + i * pack_size<T>);
         store(out + i * pack_size<T>, greater(Operation::distance(own, some, sums[i]), Pack<T>{}));
     }
     Pack<T> products[packs_at_once] = {};
     if (want == Want::distances) return products[0];
     BUDGETSVM_UNROLL
-    for (int start = 0; start < packs<T>; start += packs_at_once) {
+    for (int start = 0; start < n; start += packs_at_once) {
         Pack<T> values[packs_at_once];
         BUDGETSVM_UNROLL
         for (int i = 0; i < packs_at_once; ++i)
@@ -168,8 +169,8 @@ inline void narrow_coef(const double* coef, std::int32_t p, std::int32_t size, T
     for (std::int32_t l = count; l < lanes<T>; ++l) out[l] = 0;
 }
 
-// Points [start, stop) against panel p; coef are those of the panel.
-template <class Operation, Want want, class T>
+// Points [start, stop) against the first n packs of panel p; coef are those of the panel.
+template <class Operation, Want want, int n, class T>
 inline void evaluate_panel(const Points<T>& x, std::int32_t start, std::int32_t stop,
                            const Panels<T>& z, std::int32_t p, T gamma, const T* coef,
                            const Out<T>& out, Sums<T>* sums) {
@@ -181,9 +182,9 @@ inline void evaluate_panel(const Points<T>& x, std::int32_t start, std::int32_t 
         T* to = rest > 0 ? out.values + q * out.stride + p * lanes<T> : whole;
         T* safe = rest < lanes<T> ? whole : to;
         const Pack<T> products = row.indices
-                                     ? radial_panel<Operation, true, want>(row, x.norms[q], panel,
-                                                                           norms, gamma, coef, safe)
-                                     : radial_panel<Operation, false, want>(
+                                     ? radial_panel<Operation, true, want, n>(
+                                           row, x.norms[q], panel, norms, gamma, coef, safe)
+                                     : radial_panel<Operation, false, want, n>(
                                            row, x.norms[q], panel, norms, gamma, coef, safe);
         if (want == Want::sums) sums[q - start].add(products);
         if (to != safe) std::memcpy(to, whole, sizeof(T) * static_cast<unsigned>(rest));
@@ -198,7 +199,13 @@ void radial(Points<T> x, Panels<T> z, T gamma, Out<T> out, const double* coef, d
         for (std::int32_t p = 0; p < z.count(); ++p) {
             T narrowed[lanes<T>];
             if (want == Want::sums) narrow_coef(coef, p, z.size, narrowed);
-            evaluate_panel<Operation, want>(x, start, stop, z, p, gamma, narrowed, out, sums);
+            const bool half = z.size - p * lanes<T> <= lanes<T> / 2;  // or less
+            if (half)
+                evaluate_panel<Operation, want, packs<T> / 2>(x, start, stop, z, p, gamma, narrowed,
+                                                              out, sums);
+            else
+                evaluate_panel<Operation, want, packs<T>>(x, start, stop, z, p, gamma, narrowed,
+                                                          out, sums);
         }
         if (want != Want::sums) continue;
         for (std::int32_t q = start; q < stop; ++q)

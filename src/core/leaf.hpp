@@ -105,9 +105,11 @@ struct Leaf {
     // The index of the smallest distance, the first of equals. What else it found out goes to
     // `minima`, half as many values as there are terms at most, for `candidates`.
     std::int32_t (*nearest)(const T* distances, std::int32_t count, T* minima);
-    // Lists, in order, the terms that may be cheaper to merge with than the bound says.
+    // Lists, in order, the terms but the nearest that may be cheaper to merge with than the bound
+    // says.
     std::int32_t (*candidates)(const T* distances, const double* coef, std::int32_t count,
-                               Bound<T> bound, const T* minima, std::int32_t* found);
+                               Bound<T> bound, std::int32_t nearest, const T* minima,
+                               std::int32_t* found);
     // out[i] = sum over j of coef[j] * rows[i][j] for a group of rows, in double. The rows after
     // the group in `rows`, as many again, are brought into the cache.
     void (*dots)(const T* const* rows, const double* coef, std::int32_t count, double* out);

@@ -58,9 +58,13 @@ class Merge {
             return last;
         trusted_ = 64;
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
+        const double* rest[] = {terms.coef, terms.coef + a + 1};
+        const std::int32_t counts[] = {a, last - a};
         floor_ = std::numeric_limits<double>::infinity();
-        for (std::int32_t j = 0; j < terms.size; ++j)
-            if (j != a) floor_ = std::min(floor_, std::fabs(terms.coef[j]));
+        for (int i = 0; i < 2; ++i)
+            if (counts[i] > 0)
+                floor_ =
+                    std::min(floor_, std::fabs(rest[i][leaf<T>().smallest(rest[i], counts[i])]));
         return a;
     }
 

@@ -71,10 +71,9 @@ class PartnerSearch {
         const Bound<T> bound{horizon(most), narrow<T>(2 * gamma_),
                              static_cast<T>(std::fabs(terms.coef[a])),
                              static_cast<T>(1.01 * least)};
-        const std::int32_t found = leaf<T>().candidates(distances, terms.coef, count, bound,
+        const std::int32_t found = leaf<T>().candidates(distances, terms.coef, count, bound, best,
                                                         minima_.data(), candidates_.data());
         for (std::int32_t i = 0; i < found; ++i) {
-            if (candidates_[i] == best) continue;
             const double cost = table_cost(terms, a, candidates_[i], distances);
             if (cost < least) least = cost, best = candidates_[i];
         }
@@ -85,7 +84,8 @@ class PartnerSearch {
     T horizon(double most) const {
         if (!(most < 0.99)) return std::numeric_limits<T>::infinity();
         double L = std::sqrt(0.5 * most);  // s(L) = 2 L^2 - 8/3 L^3 + ...
-        for (L *= 1.02 + 0.67 * L; tangent_residual(L) < most;) L *= 1.1;
+        L *= 1.02 + 0.67 * L;              // enough below 0.02, and nearly so beyond
+        while (most > 0.02 && tangent_residual(L) < most) L *= 1.1;
         return narrow<T>(1.0001 * L / gamma_);
     }
 

@@ -54,9 +54,7 @@ std::int32_t index_of_least(const T* values, std::int32_t count, T* minima) {
         if (minima) store(minima + b * width, here);
         least = lesser(least, here);
     }
-    T minimum = least[0];
-    for (int i = 1; i < width; ++i) minimum = least[i] < minimum ? least[i] : minimum;
-    const Pack<T> bound = spread(minimum);
+    const Pack<T> bound = spread(least_lane<T>(least));
     constexpr unsigned all_larger = (1u << width) - 1;
     std::int32_t b = 0;
     while (b < blocks.count() - 1 && less_bits(bound, least_of(b)) == all_larger) ++b;
@@ -84,20 +82,21 @@ inline unsigned may_be_cheaper(const T* distances, const double* coef, const Bou
 
 template <class T>
 std::int32_t candidates(const T* distances, const double* coef, std::int32_t count, Bound<T> bound,
-                        const T* minima, std::int32_t* found) {
+                        std::int32_t nearest, const T* minima, std::int32_t* found) {
     constexpr int width = pack_size<T>;
     const Blocks<T> blocks{count};
     const Pack<T> farthest = spread(bound.farthest);
     std::int32_t n = 0;
     if (count < blocks.step) {
         for (std::int32_t j = 0; j < count; ++j)
-            if (distances[j] < bound.farthest) found[n++] = j;
+            if (distances[j] < bound.farthest && j != nearest) found[n++] = j;
         return n;
     }
     for (std::int32_t b = 0; b < blocks.count(); ++b) {
         if (!less_bits(load(minima + b * width), farthest)) continue;
         for (std::int32_t k = blocks.start(b); k < blocks.start(b) + blocks.step; k += width) {
             unsigned bits = less_bits(load(distances + k), farthest);
+            if (k <= nearest && nearest < k + width) bits &= ~(1u << (nearest - k));
             if (bits) bits &= may_be_cheaper(distances + k, coef + k, bound);
             for (std::int32_t j = k; bits; ++j, bits >>= 1)
                 if (bits & 1 && j >= b * blocks.step) found[n++] = j;
