@@ -29,9 +29,9 @@ _FEWEST_VISITS_PER_TERM, _MOST_VISITS = 20, 1_000_000
 _TRIAL_VISITS_PER_TERM = 40
 _OVERWHELMED, _CAUTIOUS_C = 0.15, 0.3
 
-# Points that the core evaluates at once. Larger batches are corrected more often, smaller ones cannot
-# be shared between threads; the result is the same up to rounding.
-_BATCH_SIZE = 64
+# Points that the core evaluates at once. In larger batches more has changed when a point's turn comes,
+# for smaller ones the terms are read more often; the result is the same up to rounding.
+_BATCH_SIZE = 32
 
 # Work of one call of the core, in multiply-adds: some 0.1 s at the very most.
 _CALL_WORK = 1e9

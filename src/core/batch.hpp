@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exact mini-batches: a batch of points is evaluated against all terms at once, at the speed of a
-// matrix product, and the solver then walks through it point by point. Every change of the model on
-// the way corrects the values f(x) of the points that are still to come, by the changed terms
-// alone. So the solver sees the values that it would see one point at a time, up to rounding.
+// matrix product, and the solver then walks through it point by point. What the steps on the way
+// change is written down (changes.hpp), and made up for when a point's turn comes: by the changed
+// terms alone. So the solver sees the values that it would see one point at a time, up to rounding.
 //
 // For every point of the batch and every term the batch keeps a *pair*: the distance for a radial
-// kernel, the kernel value for others. The pairs of one term with all points to come are a column.
-// A column whose term is about to change is *held*: its part of f is taken out, the pairs are
-// changed, and settle() puts them and the new part back. A merged point's distances need no
-// features:
+// kernel, the kernel value for others. A merged point's distances need no features:
 //     ||x - z||^2 = h ||x - a||^2 + (1 - h) ||x - b||^2 - h (1 - h) ||a - b||^2
 // for z = h a + (1 - h) b.
 #pragma once
@@ -16,6 +13,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "changes.hpp"
 #include "points.hpp"
 
 namespace budgetsvm {
@@ -23,23 +21,26 @@ namespace budgetsvm {
 template <class T>
 class Batch {
   public:
-    static constexpr std::int32_t tile = points_at_once;  // what one thread evaluates at a time
-
-    // `most` points at a time; keep_pairs: terms will change, not just be added.
-    Batch(const Kernel& kernel, const Terms<T>& terms, std::int32_t most, bool keep_pairs)
+    // `most` points at a time; keep_pairs: terms will change, not just be added. Every thread
+    // should have its share.
+    Batch(const Kernel& kernel, const Terms<T>& terms, std::int32_t most, bool keep_pairs,
+          std::int32_t n_threads = 1)
         : kernel_(kernel),
-          tiles_(static_cast<std::size_t>(padded(most, tile) / tile)),
+          tile_(std::clamp(padded(most, n_threads) / n_threads, least_tile, points_at_once)),
+          tiles_(static_cast<std::size_t>(padded(most, tile_) / tile_)),
+          rows_(static_cast<std::size_t>(most)),
           values_(static_cast<std::size_t>(most)),
           features_(terms.features) {
         const std::int32_t room = padded(most, lanes<T>);
-        // A row more than a power of two long: columns do not all fall into the same cache sets.
+        // A row more than a power of two long: a panel's part of all rows does not fall into the
+        // same cache sets.
         stride_ = keep_pairs ? padded(terms.capacity, lanes<T>) + 64 / sizeof(T) : 0;
-        pairs_.resize(static_cast<std::size_t>(most * stride_));
+        pairs_.resize(static_cast<std::size_t>(most * stride_ + 1));
         if (most > 1 && own_panels_fit(room))
             own_.resize(static_cast<std::size_t>(room) * features_);
         own_norms_.resize(static_cast<std::size_t>(room));
-        own_pairs_.resize(static_cast<std::size_t>(room + whole));
-        values_of_column_.resize(static_cast<std::size_t>(room + whole));
+        own_stride_ = room + 64 / sizeof(T);
+        own_pairs_.resize(static_cast<std::size_t>(most * own_stride_));
     }
 
     // ---- evaluation; different tiles may be evaluated by different threads ----
@@ -48,17 +49,22 @@ class Batch {
         start_ = start;
         count_ = count;
         current_ = -1;
+        n_own_ = 0;
+        revalue_ = false;
+        changes_.clear();
         std::fill(values_.begin(), values_.begin() + count, 0.0);
         std::fill(own_.begin(), own_.end(), T(0));
     }
 
-    std::int32_t n_tiles() const { return padded(count_, tile) / tile; }
+    std::int32_t n_tiles() const { return padded(count_, tile_) / tile_; }
+    std::int32_t most_tiles() const { return static_cast<std::int32_t>(tiles_.size()); }
 
     void evaluate(std::int32_t index, const Rows& rows, const Terms<T>& terms) {
-        const std::int32_t first = index * tile, size = std::min(tile, count_ - first);
+        const std::int32_t first = index * tile_, size = std::min(tile_, count_ - first);
         PointBlock<T>& block = tiles_[static_cast<std::size_t>(index)];
         block.load(rows, start_ + first, size, kernel_);
         for (std::int32_t p = 0; p < size; ++p) {
+            rows_[first + p] = block.row(p);
             own_norms_[first + p] = block.norm(p);
             if (!own_.empty()) own().place_entries(first + p, block.row(p));
         }
@@ -69,114 +75,73 @@ class Batch {
 
     // ---- the walk ----
 
-    void advance_to(std::int32_t p) { current_ = p; }
+    void advance_to(std::int32_t p, const Terms<T>& terms) {
+        current_ = p;
+        if (changes_.empty()) return;
+        T* pairs = pairs_.data() + p * stride_;
+        const Parts<T> parts = changes_.apply(pairs, own_pairs_.data() + p, own_stride_);
+        if (revalue_)
+            values_[p] = kernel_.sum_of_pairs(pairs, terms.coef, terms.size);
+        else
+            values_[p] += kernel_.sum_of_pairs(parts.pairs, parts.weights, parts.count);
+    }
 
     // f(x), and the point itself, of the current point.
     double value() const { return values_[current_]; }
-    Row<T> point() const { return tiles_[current_ / tile].row(current_ % tile); }
+    Row<T> point() const { return rows_[current_]; }
     T norm() const { return own_norms_[current_]; }
 
     // The current point's pairs with all terms but itself.
     const T* pairs() const { return pairs_.data() + current_ * stride_; }
 
-    // The current point was appended to the terms as `slot`; features were not copied yet, as it
-    // may not stay.
-    void append(std::int32_t slot) {
-        pending_ = slot;
-        if (!rest()) return;
-        own_column();
-        const T* pairs = own_pairs_.data();
-        std::copy(pairs + current_ + 1, pairs + count_, hold_empty(slot));
-    }
+    // The current point was appended to the terms as `slot`; nothing else was done yet, as it may
+    // not stay.
+    void append(std::int32_t slot) { pending_ = slot; }
 
-    // Whether that is so of term j; and the copy, if it must be.
+    // Whether that is so of term j; and the rest, if it must be.
     bool pending(std::int32_t j) const { return j == pending_; }
     void place_pending(Terms<T>& terms) {
-        if (pending_ >= 0) terms.place(pending_, point());
+        if (pending_ < 0) return;
+        terms.place(pending_, point());
+        if (rest()) changes_.append(pending_, own_column(), terms.coef[pending_]);
         pending_ = -1;
     }
 
-    // Hold the column of term j.
-    void hold(const Terms<T>& terms, std::int32_t j) {
-        if (!rest() || find(j)) return;
-        T* column = hold_empty(j);
-        const T* pair = pairs_.data() + (current_ + 1) * stride_ + j;
-        for (std::int32_t q = 0; q < rest(); ++q, pair += stride_) column[q] = *pair;
-        add_part(column, -terms.coef[j]);
+    // Term j is mixed with another, which may be pending and is to be removed, and has coefficient
+    // beta now. Its features and its norm are left to the caller.
+    void merge(Terms<T>& terms, std::int32_t j, std::int32_t other, Mix mix, double beta) {
+        if (rest())
+            changes_.mix(j, pending(other) ? own_column() : other, mix, terms.coef[j], beta);
+        terms.coef[j] = beta;
     }
 
-    // Term a becomes share * a + (1 - share) * b, both being held.
-    void mix(std::int32_t a, std::int32_t b, double share, double squared_distance) {
-        if (!rest()) return;
-        T* mixed = find(a)->pairs.data();
-        const T* other = find(b)->pairs.data();
-        const T h = static_cast<T>(share), g = static_cast<T>(1 - share);
-        const T less = static_cast<T>(share * (1 - share) * squared_distance);
-        for (std::int32_t q = 0; q < rest(); ++q)
-            mixed[q] = std::max(T(0), h * mixed[q] + g * other[q] - less);
-    }
-
-    // Held terms a and b change places.
-    void exchange(std::int32_t a, std::int32_t b) {
-        if (rest()) std::swap(find(a)->pairs, find(b)->pairs);
+    // Another coefficient for the term j that was merged last.
+    void reweigh(Terms<T>& terms, std::int32_t j, double beta) {
+        if (rest()) changes_.reweigh(beta);
+        terms.coef[j] = beta;
     }
 
     // Remove term j from the model; the last one takes its place.
     void remove(Terms<T>& terms, std::int32_t j) {
         const std::int32_t last = terms.size - 1;
-        hold(terms, j);
-        if (pending_ == last) {
-            if (j != last) place_pending(terms);
-            pending_ = -1;
-        }
-        if (rest()) {
-            drop(j);
-            if (Held* moved = find(last))
-                moved->slot = j;
-            else if (j != last)
-                for (std::int32_t q = current_ + 1; q < count_; ++q)
-                    pairs_[q * stride_ + j] = pairs_[q * stride_ + last];
-        }
+        if (j != last) place_pending(terms);
+        if (rest() && !pending(j)) changes_.replace(j, last, terms.coef[j]);
+        pending_ = -1;
         terms.remove(j);
     }
 
     // All coefficients may have changed.
     void revalue_all() { revalue_ = true; }
 
-    // Put the held columns back.
-    void settle(Terms<T>& terms) {
-        place_pending(terms);
-        for (std::int32_t i = 0; i < n_held_; ++i) {
-            const T* column = held_[i].pairs.data();
-            T* pair = pairs_.data() + (current_ + 1) * stride_ + held_[i].slot;
-            for (std::int32_t q = 0; q < rest(); ++q, pair += stride_) *pair = column[q];
-            add_part(column, terms.coef[held_[i].slot]);
-        }
-        n_held_ = 0;
-        if (!revalue_) return;
-        revalue_ = false;
-        std::vector<T> row(static_cast<std::size_t>(stride_));
-        for (std::int32_t q = current_ + 1; q < count_; ++q) {
-            kernel_.of_pairs(pairs_.data() + q * stride_, terms.size, row.data());
-            values_[q] = leaf<T>().sum(terms.coef, row.data(), terms.size);
-        }
-    }
-
-    // Without a budget there are no pairs: f += beta k(x, .) of the current point x.
+    // Without a budget there are no pairs, and no place for them: f += beta k(x, .) of the current
+    // point x.
     void add_current(double beta) {
-        if (!rest()) return;
-        own_column();
-        add_part(own_pairs_.data() + current_ + 1, beta);
+        if (rest()) changes_.append(0, own_column(), beta);
     }
 
   private:
-    struct Held {
-        std::int32_t slot;
-        std::vector<T> pairs;
-    };
-
+    static constexpr std::int32_t least_tile = 8;  // fewer points are not worth a thread
     static constexpr std::int64_t most_own_bytes = 1 << 20;
-    static constexpr std::int32_t whole = 32;  // a multiple of two packs at every level
 
     bool own_panels_fit(std::int32_t room) const {
         return static_cast<std::int64_t>(room) * features_ * sizeof(T) <= most_own_bytes;
@@ -188,56 +153,40 @@ class Batch {
     // The batch's own points, as terms.
     Terms<T> own() { return {own_.data(), own_norms_.data(), nullptr, count_, count_, features_}; }
 
-    // own_pairs_ := the current point's pairs with the points to come.
-    void own_column() {
-        if (!own_.empty()) return kernel_.pairs(point(), norm(), own(), own_pairs_.data());
+    // The current point's pairs with the points to come, as a source of Changes.
+    std::int32_t own_column() {
+        T* column = own_pairs_.data() + n_own_ * own_stride_;
+        if (own_.empty())
+            fill_one_by_one(column);
+        else
+            kernel_.pairs(point(), norm(), own(), column);
+        return Changes<T>::inserted(n_own_++);
+    }
+
+    void fill_one_by_one(T* column) {
         spread_.resize(static_cast<std::size_t>(features_));
         const Row<T> x = point();
         x.spread(spread_.data());
         for (std::int32_t q = current_ + 1; q < count_; ++q)
-            own_pairs_[q] =
-                kernel_.pair(tiles_[q / tile].row(q % tile), own_norms_[q], spread_.data(), norm());
+            column[q] = kernel_.pair(rows_[q], own_norms_[q], spread_.data(), norm());
         for (std::int32_t e = 0; e < x.count; ++e) spread_[x.feature(e)] = T(0);
     }
 
-    // A column to be filled. Columns are used again: no allocation in the walk.
-    T* hold_empty(std::int32_t slot) {
-        if (n_held_ == static_cast<std::int32_t>(held_.size()))
-            held_.push_back({slot, std::vector<T>(own_pairs_.size())});
-        Held& held = held_[n_held_++];
-        held.slot = slot;
-        return held.pairs.data();
-    }
-
-    Held* find(std::int32_t slot) {
-        for (std::int32_t i = 0; i < n_held_; ++i)
-            if (held_[i].slot == slot) return &held_[i];
-        return nullptr;
-    }
-
-    void drop(std::int32_t slot) {
-        if (Held* held = find(slot)) std::swap(*held, held_[--n_held_]);
-    }
-
-    // f += beta k(z, .) for the points to come, z having these pairs with them. Whole packs are
-    // faster, and all columns have room for them.
-    void add_part(const T* pairs, double beta) {
-        if (revalue_ || !rest()) return;
-        kernel_.of_pairs(pairs, padded(rest(), whole), values_of_column_.data());
-        leaf<T>().add(beta, values_of_column_.data(), values_.data() + current_ + 1, rest());
-    }
-
     const Kernel& kernel_;
+    const std::int32_t tile_;  // points that one thread evaluates at a time
     std::vector<PointBlock<T>> tiles_;
-    std::vector<T> pairs_;  // (points, stride)
+    std::vector<Row<T>> rows_;  // of all tiles
+    std::vector<T> pairs_;      // (points, stride)
     std::int64_t stride_;
-    std::vector<double> values_;                  // f(x)
-    std::vector<T> own_, own_norms_, own_pairs_;  // the points as panels of terms
-    std::vector<T> spread_, values_of_column_;    // work space
-    std::vector<Held> held_;                      // the first n_held_ of them are in use
-    std::int32_t n_held_ = 0;
+    std::vector<double> values_;      // f(x)
+    std::vector<T> own_, own_norms_;  // the points as panels of terms
+    std::vector<T> own_pairs_;        // (inserted points, own_stride)
+    std::int64_t own_stride_;
+    std::vector<T> spread_;  // work space
+    Changes<T> changes_;
     std::int64_t start_ = 0;
     std::int32_t count_ = 0, current_ = -1, features_;
+    std::int32_t n_own_ = 0;  // points of the batch that were inserted
     std::int32_t pending_ = -1;
     bool revalue_ = false;
 };

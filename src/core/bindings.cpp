@@ -27,11 +27,10 @@ Result solve(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& 
     require(batch_size >= 1 && n_threads >= 1, "batch size and threads must be positive");
     // A Python function sees the terms only, and not the other points of a batch.
     if (kernel.kind == KernelKind::callable) batch_size = n_threads = 1;
-    Batch<T> batch(kernel, terms, batch_size, !unlimited);
+    Batch<T> batch(kernel, terms, batch_size, !unlimited, n_threads);
     const Tally tally = with_maintenance(maintenance_arg, kernel, terms, [&](auto& maintenance) {
         nb::gil_scoped_release release;
-        const std::int32_t most_tiles = padded(batch_size, Batch<T>::tile) / Batch<T>::tile;
-        Team team(std::min(n_threads, most_tiles),
+        Team team(std::min(n_threads, batch.most_tiles()),
                   [&](std::int32_t i) { batch.evaluate(i, visits.rows, terms); });
         Expansion<T, std::decay_t<decltype(maintenance)>> model{
             terms, maintenance, batch, team, unlimited ? terms.capacity : budget, batch_size};

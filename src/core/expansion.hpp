@@ -13,10 +13,10 @@ struct Expansion {
     Terms<T>& terms;
     Maintenance& maintenance;
     Batch<T>& batch;
-    Team& team;               // its tasks evaluate the tiles of the batch
-    std::int32_t budget;      // no limit: the capacity
-    std::int32_t batch_size;  // as the batch has room for
-    double touched = 0;       // of no use, but the compiler must not know
+    Team& team;                   // its tasks evaluate the tiles of the batch
+    std::int32_t budget;          // no limit: the capacity
+    std::int32_t batch_size;      // as the batch has room for
+    volatile double touched = 0;  // of no use, but the compiler must not know
 
     // Calls visit(r, f(x_r)) for all visits in order; it may insert() the point.
     template <class Visit>
@@ -25,10 +25,10 @@ struct Expansion {
             const auto count =
                 static_cast<std::int32_t>(std::min<std::int64_t>(batch_size, visits.count - start));
             batch.open(start, count);
-            touched += visits.touch(start, start + count);
+            touched = visits.touch(start, start + count);
             team.run(batch.n_tiles());
             for (std::int32_t p = 0; p < count; ++p) {
-                batch.advance_to(p);
+                batch.advance_to(p, terms);
                 visit(start + p, batch.value() + (visits.bias ? *visits.bias : 0.0));
             }
         }
@@ -50,7 +50,7 @@ struct Expansion {
             ++tally.merges;
             degradation = maintenance.reduce(terms, batch);
         }
-        batch.settle(terms);
+        batch.place_pending(terms);
         return degradation;
     }
 

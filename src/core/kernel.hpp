@@ -81,13 +81,21 @@ struct Kernel {
         return static_cast<T>(translation_invariant() ? std::max(0.0, sum) : of_dot(sum));
     }
 
-    // Kernel values of what the functions above keep.
+    // Kernel values of what the functions above keep; both have room for whole panels.
     template <class T>
     void of_pairs(const T* kept, std::int32_t count, T* out) const {
         if (translation_invariant())
             leaf<T>().decay(kept, narrow<T>(gamma), count, out);
         else
             std::copy(kept, kept + count, out);
+    }
+
+    // sum_j weights[j] k_j, the kernel values being those of what the functions above keep.
+    template <class T>
+    double sum_of_pairs(const T* kept, const double* weights, std::int32_t count) const {
+        if (translation_invariant())
+            return leaf<T>().decayed_sum(kept, narrow<T>(gamma), weights, count);
+        return leaf<T>().sum(weights, kept, count);
     }
 
     // out[j] = k(z_a, z_j) for all terms, in double whatever T is: for where kernel matrices are

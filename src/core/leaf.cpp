@@ -20,21 +20,44 @@ template <class T>
 void decay(const T* distances, T gamma, std::int32_t count, T* out) {
     constexpr int width = pack_size<T>;
     const Pack<T> rate = spread(-gamma);
-    std::int32_t j = 0;
-    for (; j + 2 * width <= count; j += 2 * width) {
+    for (std::int32_t j = 0; j < count; j += 2 * width) {
         Pack<T> x[2] = {load(distances + j) * rate, load(distances + j + width) * rate};
         exp_negative<T, 2>(x);
         store(out + j, x[0]), store(out + j + width, x[1]);
     }
-    for (; j < count; j += width) {
-        T some[width] = {};
-        const std::int32_t rest = count - j < width ? count - j : width;
-        for (std::int32_t i = 0; i < rest; ++i) some[i] = distances[j + i];
-        Pack<T> x[1] = {load(some) * rate};
-        exp_negative<T, 1>(x);
-        store(some, x[0]);
-        for (std::int32_t i = 0; i < rest; ++i) out[j + i] = some[i];
+}
+
+// sums += weights * exp(rate * distances), two packs of distances.
+template <class T>
+inline void add_decayed(const T* distances, Pack<T> rate, const double* weights,
+                        Pack<double>* sums) {
+    constexpr int width = pack_size<T>, step = 2 * width;
+    Pack<T> x[2] = {load(distances) * rate, load(distances + width) * rate};
+    exp_negative<T, 2>(x);
+    T values[step];
+    store(values, x[0]), store(values + width, x[1]);
+    BUDGETSVM_UNROLL
+    for (int i = 0; i < step; i += pack_size<double>) {
+        Pack<double>& sum = sums[i / pack_size<double> % 2];
+        sum = sum + load(weights + i) * widen(values + i);
     }
+}
+
+template <class T>
+double decayed_sum(const T* distances, T gamma, const double* weights, std::int32_t count) {
+    constexpr int step = 2 * pack_size<T>;
+    const Pack<T> rate = spread(-gamma);
+    Pack<double> sums[2] = {};
+    std::int32_t j = 0;
+    for (; j + step <= count; j += step) add_decayed(distances + j, rate, weights + j, sums);
+    if (j < count) {
+        T some[step] = {};
+        double their_weights[step] = {};
+        for (std::int32_t i = 0; j + i < count; ++i)
+            some[i] = distances[j + i], their_weights[i] = weights[j + i];
+        add_decayed(some, rate, their_weights, sums);
+    }
+    return total(sums[0] + sums[1]);
 }
 
 // ---- points against panels: lanes along the terms, one panel of sums in registers ----
@@ -64,16 +87,17 @@ struct L1Excess {  // |x - z| - |z|, summed over the entries of x
     }
 };
 
-template <class Operation, bool sparse, class T>
+// Over the first n packs of a panel.
+template <class Operation, bool sparse, int n, class T>
 inline void sum_entries(Row<T> x, const T* panel, Pack<T>* sums) {
     BUDGETSVM_UNROLL
-    for (int i = 0; i < packs<T>; ++i) sums[i] = Pack<T>{};
+    for (int i = 0; i < n; ++i) sums[i] = Pack<T>{};
     for (std::int32_t e = 0; e < x.count; ++e) {
         const std::int64_t feature = sparse ? x.indices[e] : e;
         const T* z = panel + feature * lanes<T>;
         const Pack<T> value = spread(x.values[e]);
         BUDGETSVM_UNROLL
-        for (int i = 0; i < packs<T>; ++i)
+        for (int i = 0; i < n; ++i)
             sums[i] = Operation::add(sums[i], value, load(z + i * pack_size<T>));
     }
 }
@@ -84,9 +108,9 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
         for (std::int32_t q = 0; q < x.count; ++q) {
             Pack<T> sums[packs<T>];
             if (x.rows[q].indices)
-                sum_entries<Product, true>(x.rows[q], z.panel(p), sums);
+                sum_entries<Product, true, packs<T>>(x.rows[q], z.panel(p), sums);
             else
-                sum_entries<Product, false>(x.rows[q], z.panel(p), sums);
+                sum_entries<Product, false, packs<T>>(x.rows[q], z.panel(p), sums);
             T* to = out + q * stride + p * lanes<T>;
             BUDGETSVM_UNROLL
             for (int i = 0; i < packs<T>; ++i) store(to + i * pack_size<T>, sums[i]);
@@ -94,31 +118,31 @@ void dot(Points<T> x, Panels<T> z, T* out, std::int64_t stride) {
     }
 }
 
-// Packs whose exp is computed together: as many as there are registers for.
-constexpr int packs_at_once = 4;
-static_assert(packs<float> % packs_at_once == 0 && packs<double> % packs_at_once == 0,
-              "a panel is taken so many packs at a time");
+// Packs whose exp is computed together: few enough that constants stay in registers, too.
+constexpr int packs_at_once = 2;
+static_assert(packs<float> % (2 * packs_at_once) == 0 && packs<double> % (2 * packs_at_once) == 0,
+              "half a panel is taken so many packs at a time");
 
 enum class Want { distances, kernel, sums };  // sums: with the distances
 
-// One point against one panel. Writes the distances or kernel values to `out`, and returns the sums
-// over the packs of coef * kernel; these stay in precision T, like the kernel values, as they are
-// of eight numbers a lane.
-template <class Operation, bool sparse, Want want, class T>
+// One point against the first n packs of a panel. Writes the distances or kernel values to `out`,
+// and returns the sums over the packs of coef * kernel; these stay in precision T, like the kernel
+// values, as they are of eight numbers a lane.
+template <class Operation, bool sparse, Want want, int n, class T>
 inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, T gamma,
                             const T* coef, T* out) {
-    Pack<T> sums[packs<T>];
-    sum_entries<Operation, sparse>(x, panel, sums);
+    Pack<T> sums[n];
+    sum_entries<Operation, sparse, n>(x, panel, sums);
     const Pack<T> own = spread(x_norm), rate = spread(-gamma);
     BUDGETSVM_UNROLL
-    for (int i = 0; i < packs<T>; ++i) {
+    for (int i = 0; i < n; ++i) {
         const Pack<T> some = load(norms + i * pack_size<T>);
         store(out + i * pack_size<T>, greater(Operation::distance(own, some, sums[i]), Pack<T>{}));
     }
     Pack<T> products[packs_at_once] = {};
     if (want == Want::distances) return products[0];
     BUDGETSVM_UNROLL
-    for (int start = 0; start < packs<T>; start += packs_at_once) {
+    for (int start = 0; start < n; start += packs_at_once) {
         Pack<T> values[packs_at_once];
         BUDGETSVM_UNROLL
         for (int i = 0; i < packs_at_once; ++i)
@@ -131,7 +155,7 @@ inline Pack<T> radial_panel(Row<T> x, T x_norm, const T* panel, const T* norms, 
             if (want == Want::sums) products[i] = products[i] + load(coef + at) * values[i];
         }
     }
-    return (products[0] + products[1]) + (products[2] + products[3]);
+    return products[0] + products[1];
 }
 
 // Sums over panels, in double.
@@ -156,8 +180,8 @@ inline void narrow_coef(const double* coef, std::int32_t p, std::int32_t size, T
     for (std::int32_t l = count; l < lanes<T>; ++l) out[l] = 0;
 }
 
-// Points [start, stop) against panel p; coef are those of the panel.
-template <class Operation, Want want, class T>
+// Points [start, stop) against the first n packs of panel p; coef are those of the panel.
+template <class Operation, Want want, int n, class T>
 inline void evaluate_panel(const Points<T>& x, std::int32_t start, std::int32_t stop,
                            const Panels<T>& z, std::int32_t p, T gamma, const T* coef,
                            const Out<T>& out, Sums<T>* sums) {
@@ -169,9 +193,9 @@ inline void evaluate_panel(const Points<T>& x, std::int32_t start, std::int32_t 
         T* to = rest > 0 ? out.values + q * out.stride + p * lanes<T> : whole;
         T* safe = rest < lanes<T> ? whole : to;
         const Pack<T> products = row.indices
-                                     ? radial_panel<Operation, true, want>(row, x.norms[q], panel,
-                                                                           norms, gamma, coef, safe)
-                                     : radial_panel<Operation, false, want>(
+                                     ? radial_panel<Operation, true, want, n>(
+                                           row, x.norms[q], panel, norms, gamma, coef, safe)
+                                     : radial_panel<Operation, false, want, n>(
                                            row, x.norms[q], panel, norms, gamma, coef, safe);
         if (want == Want::sums) sums[q - start].add(products);
         if (to != safe) std::memcpy(to, whole, sizeof(T) * static_cast<unsigned>(rest));
@@ -186,7 +210,13 @@ void radial(Points<T> x, Panels<T> z, T gamma, Out<T> out, const double* coef, d
         for (std::int32_t p = 0; p < z.count(); ++p) {
             T narrowed[lanes<T>];
             if (want == Want::sums) narrow_coef(coef, p, z.size, narrowed);
-            evaluate_panel<Operation, want>(x, start, stop, z, p, gamma, narrowed, out, sums);
+            const bool half = z.size - p * lanes<T> <= lanes<T> / 2;  // or less
+            if (half)
+                evaluate_panel<Operation, want, packs<T> / 2>(x, start, stop, z, p, gamma, narrowed,
+                                                              out, sums);
+            else
+                evaluate_panel<Operation, want, packs<T>>(x, start, stop, z, p, gamma, narrowed,
+                                                          out, sums);
         }
         if (want != Want::sums) continue;
         for (std::int32_t q = start; q < stop; ++q)
@@ -219,11 +249,6 @@ double sum(const double* coef, const T* values, std::int32_t count) {
     double all = total((sums[0] + sums[1]) + (sums[2] + sums[3]));
     for (; j < count; ++j) all += coef[j] * values[j];
     return all;
-}
-
-template <class T>
-void add(double scale, const T* values, double* sums, std::int32_t count) {
-    for (std::int32_t j = 0; j < count; ++j) sums[j] += scale * values[j];
 }
 
 struct Multiply {
@@ -266,12 +291,14 @@ constexpr Leaf<T> table = {dot<T>,
                            radial_table<Product, T>,
                            radial_table<L1Excess, T>,
                            decay<T>,
+                           decayed_sum<T>,
                            sum<T>,
-                           add<T>,
                            sum_over<Multiply, T>,
                            axpy<T>,
                            sum_over<SquaredDifference, T>,
-                           index_of_least<true, double>,
+                           [](const double* coef, std::int32_t count) {
+                               return index_of_least<true, double>(coef, count, nullptr);
+                           },
                            index_of_least<false, T>,
                            candidates<T>,
                            dots<T>,

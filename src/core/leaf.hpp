@@ -91,12 +91,12 @@ struct Leaf {
     void (*dot)(Points<T> x, Panels<T> z, T* out, std::int64_t stride);
     Radial<T> gaussian;   // of ||x - z||^2
     Radial<T> laplacian;  // of ||x - z||_1
-    // out[j] = exp(-gamma * distances[j]); out may be the same array.
+    // out[j] = exp(-gamma * distances[j]) over whole panels.
     void (*decay)(const T* distances, T gamma, std::int32_t count, T* out);
+    // sum of weights[j] * exp(-gamma * distances[j]), in double.
+    double (*decayed_sum)(const T* distances, T gamma, const double* weights, std::int32_t count);
     // sum of coef[j] * values[j], in double.
     double (*sum)(const double* coef, const T* values, std::int32_t count);
-    // sums[j] += scale * values[j], in double.
-    void (*add)(double scale, const T* values, double* sums, std::int32_t count);
     // sum of a[k] * b[k], and y += scale * x: over the features of a linear machine (ascent.hpp).
     T (*inner)(const T* a, const T* b, std::int32_t count);
     void (*axpy)(T scale, const T* x, T* y, std::int32_t count);
@@ -104,11 +104,14 @@ struct Leaf {
     T (*squared_distance)(const T* a, const T* b, std::int32_t count);
     // The index of the smallest |coef[j]|, the first of equals.
     std::int32_t (*smallest)(const double* coef, std::int32_t count);
-    // The index of the smallest values[j], the first of equals.
-    std::int32_t (*lowest)(const T* values, std::int32_t count);
-    // Lists, in order, the terms that may be cheaper to merge with than the bound says.
+    // The index of the smallest distance, the first of equals. What else it found out goes to
+    // `minima`, half as many values as there are terms at most, for `candidates`.
+    std::int32_t (*nearest)(const T* distances, std::int32_t count, T* minima);
+    // Lists, in order, the terms but the nearest that may be cheaper to merge with than the bound
+    // says.
     std::int32_t (*candidates)(const T* distances, const double* coef, std::int32_t count,
-                               Bound<T> bound, std::int32_t* found);
+                               Bound<T> bound, std::int32_t nearest, const T* minima,
+                               std::int32_t* found);
     // out[i] = sum over j of coef[j] * rows[i][j] for a group of rows, in double. The rows after
     // the group in `rows`, as many again, are brought into the cache.
     void (*dots)(const T* const* rows, const double* coef, std::int32_t count, double* out);

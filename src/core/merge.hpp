@@ -58,9 +58,13 @@ class Merge {
             return last;
         trusted_ = 64;
         const std::int32_t a = leaf<T>().smallest(terms.coef, terms.size);
+        const double* rest[] = {terms.coef, terms.coef + a + 1};
+        const std::int32_t counts[] = {a, last - a};
         floor_ = std::numeric_limits<double>::infinity();
-        for (std::int32_t j = 0; j < terms.size; ++j)
-            if (j != a) floor_ = std::min(floor_, std::fabs(terms.coef[j]));
+        for (int i = 0; i < 2; ++i)
+            if (counts[i] > 0)
+                floor_ =
+                    std::min(floor_, std::fabs(rest[i][leaf<T>().smallest(rest[i], counts[i])]));
         return a;
     }
 
@@ -75,43 +79,49 @@ class Merge {
     // Replace all members by one term. It takes the place of the first of them; the others are
     // removed from the highest index down, as removal moves the last term.
     double fold(Terms<T>& terms, Batch<T>& batch) {
-        for (const std::int32_t member : members_) batch.hold(terms, member);
-        const std::int32_t a = members_[0];
         const Folded folded = place(terms, batch);
         std::sort(members_.begin(), members_.end());
-        batch.exchange(a, members_[0]);
         const Row<T> point{point_.data(), nullptr, terms.features};
-        terms.set(members_[0], point, kernel_.norm(point), folded.beta);
+        terms.place(members_[0], point);
+        terms.norms[members_[0]] = kernel_.norm(point);
         floor_ = std::min(floor_, std::fabs(folded.beta));
         for (std::size_t i = members_.size() - 1; i > 0; --i) batch.remove(terms, members_[i]);
         return std::max(0.0, folded.degradation);
     }
 
     // point_ := where the members are folded to, found pair by pair.
-    Folded place(const Terms<T>& terms, Batch<T>& batch) {
-        load_points(terms, batch);
+    Folded place(Terms<T>& terms, Batch<T>& batch) {
+        load_members(terms, batch);
         point_ = points_[0];
-        Folded folded{terms.coef[members_[0]], 0};
+        Folded folded{betas_[0], 0};
+        std::int32_t at = members_[0];
         for (std::size_t i = 1; i < members_.size(); ++i) {
-            const double other = terms.coef[members_[i]];
             const double squared = squared_distance(point_, points_[i]);
-            const bool lighter = std::fabs(folded.beta) <= std::fabs(other);
-            const double heavy = lighter ? other : folded.beta;
-            const double light = lighter ? folded.beta : other;
-            if (heavy == 0) continue;
+            const bool lighter = std::fabs(folded.beta) <= std::fabs(betas_[i]);
+            const double heavy = lighter ? betas_[i] : folded.beta;
+            const double light = lighter ? folded.beta : betas_[i];
             const double rho = light / heavy, L = search_.scaled(squared);
             const MergePoint merged =
                 options_.golden ? golden_merge_point(rho, L) : newton_merge_point(rho, L);
             const double share = lighter ? merged.h : 1 - merged.h;
             move_towards(points_[i], static_cast<T>(share), static_cast<T>(1 - share));
-            batch.mix(members_[0], members_[i], share, squared);
             folded = {heavy * merged.value, heavy * heavy * merged.degradation};
+            const std::int32_t first = std::min(at, members_[i]), other = std::max(at, members_[i]);
+            batch.merge(terms, first, other, {first == at ? 1 - share : share, squared},
+                        folded.beta);
+            at = first;
         }
-        return members_.size() > 2 ? refold(terms) : folded;
+        if (members_.size() > 2) {
+            folded = refold();
+            batch.reweigh(terms, at, folded.beta);
+        }
+        return folded;
     }
 
-    void load_points(const Terms<T>& terms, const Batch<T>& batch) {
+    void load_members(const Terms<T>& terms, const Batch<T>& batch) {
         if (points_.size() < members_.size()) points_.resize(members_.size(), point_);
+        betas_.clear();
+        for (const std::int32_t member : members_) betas_.push_back(terms.coef[member]);
         for (std::size_t i = 0; i < members_.size(); ++i) {
             if (!batch.pending(members_[i])) {
                 terms.copy_point(members_[i], points_[i].data());
@@ -134,17 +144,17 @@ class Merge {
 
     // The coefficient that is best for the point z of more than two members, beta = sum_m beta_m
     // k(z_m, z), so that dw = sum_m beta_m (phi(z_m) - k(z_m, z) phi(z)).
-    Folded refold(const Terms<T>& terms) {
+    Folded refold() {
         Folded folded{0, 0};
         apart_.clear();
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            const double beta = terms.coef[members_[i]];
+            const double beta = betas_[i];
             apart_.push_back(search_.scaled(squared_distance(points_[i], point_)));
             folded.beta += beta * std::exp(-apart_[i]);
             folded.degradation += beta * beta * -std::expm1(-2 * apart_[i]);
             for (std::size_t j = 0; j < i; ++j)
                 folded.degradation +=
-                    2 * beta * terms.coef[members_[j]] *
+                    2 * beta * betas_[j] *
                     exp_difference(search_.scaled(squared_distance(points_[i], points_[j])),
                                    apart_[i] + apart_[j]);
         }
@@ -162,7 +172,7 @@ class Merge {
     std::vector<T> distances_, point_;
     std::vector<std::int32_t> members_;  // a, then its partners in order of cost
     std::vector<std::vector<T>> points_;
-    std::vector<double> apart_;
+    std::vector<double> betas_, apart_;
     std::int32_t expected_size_ = -1;  // of the next call, if nothing but one insertion happens
     double floor_ = 0;
     int trusted_ = 0;  // how often floor_ may be used before it is found anew, higher perhaps

@@ -191,6 +191,28 @@ inline auto total(P a) {
     return sum;
 }
 
+template <class T>
+inline T least_lane(Pack<T> a) {
+    constexpr int width = pack_size<T>;
+    T lanes[width];
+    store(lanes, a);
+    BUDGETSVM_UNROLL
+    for (int n = width / 2; n > 0; n /= 2) BUDGETSVM_UNROLL
+    for (int i = 0; i < n; ++i) lanes[i] = lanes[i + n] < lanes[i] ? lanes[i + n] : lanes[i];
+    return lanes[0];
+}
+
+// The position of the lowest bit that is set; there must be one.
+inline int first_bit(std::uint64_t bits) {
+#if defined(__GNUC__)
+    return __builtin_ctzll(bits);
+#else
+    int i = 0;
+    for (; !(bits & 1); bits >>= 1) ++i;
+    return i;
+#endif
+}
+
 // Bit i says whether a[i] < b[i].
 #if defined(__AVX512F__) && !defined(BUDGETSVM_PLAIN_PACKS)
 inline unsigned less_bits(__m512 a, __m512 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }

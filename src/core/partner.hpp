@@ -62,18 +62,18 @@ class PartnerSearch {
             distances = allowed_.data();
             count = terms.size;
         }
-        std::int32_t best = leaf<T>().lowest(distances, count);
+        minima_.resize(static_cast<std::size_t>(count));
+        candidates_.resize(static_cast<std::size_t>(count));
+        std::int32_t best = leaf<T>().nearest(distances, count, minima_.data());
         if (distances[best] == never) return;
         double least = table_cost(terms, a, best, distances);
         const double most = (1 + rho_most) * (1 + rho_most) * least;
         const Bound<T> bound{horizon(most), narrow<T>(2 * gamma_),
                              static_cast<T>(std::fabs(terms.coef[a])),
                              static_cast<T>(1.01 * least)};
-        candidates_.resize(static_cast<std::size_t>(count));
-        const std::int32_t found =
-            leaf<T>().candidates(distances, terms.coef, count, bound, candidates_.data());
+        const std::int32_t found = leaf<T>().candidates(distances, terms.coef, count, bound, best,
+                                                        minima_.data(), candidates_.data());
         for (std::int32_t i = 0; i < found; ++i) {
-            if (candidates_[i] == best) continue;
             const double cost = table_cost(terms, a, candidates_[i], distances);
             if (cost < least) least = cost, best = candidates_[i];
         }
@@ -84,7 +84,8 @@ class PartnerSearch {
     T horizon(double most) const {
         if (!(most < 0.99)) return std::numeric_limits<T>::infinity();
         double L = std::sqrt(0.5 * most);  // s(L) = 2 L^2 - 8/3 L^3 + ...
-        for (L *= 1.02 + 0.67 * L; tangent_residual(L) < most;) L *= 1.1;
+        L *= 1.02 + 0.67 * L;              // enough below 0.02, and nearly so beyond
+        while (most > 0.02 && tangent_residual(L) < most) L *= 1.1;
         return narrow<T>(1.0001 * L / gamma_);
     }
 
@@ -115,7 +116,7 @@ class PartnerSearch {
     double gamma_;
     MergeOptions options_;
     const DegradationTable& table_ = DegradationTable::instance();
-    std::vector<T> allowed_;
+    std::vector<T> allowed_, minima_;
     std::vector<std::int32_t> candidates_;
     std::vector<std::pair<double, std::int32_t>> ranking_;
 };

@@ -9,46 +9,61 @@
 namespace budgetsvm {
 namespace {
 
-// The smallest value or, if `magnitude`, the smallest absolute value.
-template <bool magnitude, class T>
-T least_of(const T* values, std::int32_t count) {
-    constexpr int width = pack_size<T>, unrolled = 4, step = width * unrolled;
-    const auto size = [](T value) { return magnitude && value < 0 ? -value : value; };
-    const auto sizes = [](Pack<T> some) { return magnitude ? absolute(some) : some; };
-    Pack<T> least[unrolled];
-    BUDGETSVM_UNROLL
-    for (int i = 0; i < unrolled; ++i) least[i] = spread(size(values[0]));
-    std::int32_t j = 0;
-    for (; j + step <= count; j += step) {
-        BUDGETSVM_UNROLL
-        for (int i = 0; i < unrolled; ++i)
-            least[i] = lesser(least[i], sizes(load(values + j + i * width)));
+// Arrays are searched in blocks of four packs. The last block ends where the array ends: it may
+// overlap with the one before.
+template <class T>
+struct Blocks {
+    static constexpr std::int32_t width = pack_size<T>, step = 4 * width;
+    std::int32_t size;
+
+    std::int32_t count() const { return (size + step - 1) / step; }
+    std::int32_t start(std::int32_t b) const {
+        return (b + 1) * step < size ? b * step : size - step;
     }
-    const Pack<T> all = lesser(lesser(least[0], least[1]), lesser(least[2], least[3]));
-    T minimum = all[0];
-    for (int i = 1; i < width; ++i) minimum = all[i] < minimum ? all[i] : minimum;
-    for (; j < count; ++j) minimum = size(values[j]) < minimum ? size(values[j]) : minimum;
-    return minimum;
+};
+
+template <bool absolutes, class T>
+inline std::int32_t plain_index_of_least(const T* values, std::int32_t count) {
+    const auto size = [values](std::int32_t j) {
+        return absolutes && values[j] < 0 ? -values[j] : values[j];
+    };
+    std::int32_t best = 0;
+    for (std::int32_t j = 1; j < count; ++j)
+        if (size(j) < size(best)) best = j;
+    return best;
 }
 
-// Its index, the first of equals.
-template <bool magnitude, class T>
-std::int32_t index_of_least(const T* values, std::int32_t count) {
-    constexpr int width = pack_size<T>, step = 4 * width;
-    const T minimum = least_of<magnitude>(values, count);
-    const Pack<T> bound = spread(minimum);
-    const auto at = [values](std::int32_t j) {
-        return magnitude ? absolute(load(values + j)) : load(values + j);
+// The index of the smallest value or, if `absolutes`, the smallest absolute value; the first of
+// equals. minima, if not null: the smallest of every block, lane by lane.
+template <bool absolutes, class T>
+std::int32_t index_of_least(const T* values, std::int32_t count, T* minima) {
+    constexpr int width = pack_size<T>;
+    const Blocks<T> blocks{count};
+    if (count < blocks.step) return plain_index_of_least<absolutes>(values, count);
+    const auto some = [values](std::int32_t j) {
+        return absolutes ? absolute(load(values + j)) : load(values + j);
     };
-    constexpr unsigned all_larger = (1u << width) - 1;
-    std::int32_t j = 0;
-    for (; j + step <= count; j += step) {
-        const Pack<T> least =
-            lesser(lesser(at(j), at(j + width)), lesser(at(j + 2 * width), at(j + 3 * width)));
-        if (less_bits(bound, least) != all_larger) break;
+    const auto least_of = [blocks, some](std::int32_t b) {
+        const std::int32_t j = blocks.start(b);
+        return lesser(lesser(some(j), some(j + width)),
+                      lesser(some(j + 2 * width), some(j + 3 * width)));
+    };
+    Pack<T> least = some(0);
+    for (std::int32_t b = 0; b < blocks.count(); ++b) {
+        const Pack<T> here = least_of(b);
+        if (minima) store(minima + b * width, here);
+        least = lesser(least, here);
     }
-    while (j < count - 1 && minimum < (magnitude && values[j] < 0 ? -values[j] : values[j])) ++j;
-    return j;
+    const Pack<T> bound = spread(least_lane<T>(least));
+    constexpr unsigned all_larger = (1u << width) - 1;
+    std::int32_t b = 0;
+    while (b < blocks.count() - 1 && less_bits(bound, least_of(b)) == all_larger) ++b;
+    std::uint64_t found = 0;
+    for (int k = 0; k < 4; ++k) {
+        const std::uint64_t larger = less_bits(bound, some(blocks.start(b) + k * width));
+        found |= (larger ^ all_larger) << (k * width);
+    }
+    return blocks.start(b) + first_bit(found);
 }
 
 // Whether s(L) < cost (1 + |rho|)^2 may hold, lane by lane: see partner.hpp. With x = 2L,
@@ -67,24 +82,26 @@ inline unsigned may_be_cheaper(const T* distances, const double* coef, const Bou
 
 template <class T>
 std::int32_t candidates(const T* distances, const double* coef, std::int32_t count, Bound<T> bound,
-                        std::int32_t* found) {
-    constexpr int width = pack_size<T>, step = 4 * width;
+                        std::int32_t nearest, const T* minima, std::int32_t* found) {
+    constexpr int width = pack_size<T>;
+    const Blocks<T> blocks{count};
     const Pack<T> farthest = spread(bound.farthest);
-    const auto at = [distances](std::int32_t j) { return load(distances + j); };
-    std::int32_t n = 0, j = 0;
-    for (; j + step <= count; j += step) {
-        const Pack<T> least =
-            lesser(lesser(at(j), at(j + width)), lesser(at(j + 2 * width), at(j + 3 * width)));
-        if (!less_bits(least, farthest)) continue;
-        for (std::int32_t k = j; k < j + step; k += width) {
-            unsigned bits = less_bits(at(k), farthest);
+    std::int32_t n = 0;
+    if (count < blocks.step) {
+        for (std::int32_t j = 0; j < count; ++j)
+            if (distances[j] < bound.farthest && j != nearest) found[n++] = j;
+        return n;
+    }
+    for (std::int32_t b = 0; b < blocks.count(); ++b) {
+        if (!less_bits(load(minima + b * width), farthest)) continue;
+        for (std::int32_t k = blocks.start(b); k < blocks.start(b) + blocks.step; k += width) {
+            unsigned bits = less_bits(load(distances + k), farthest);
+            if (k <= nearest && nearest < k + width) bits &= ~(1u << (nearest - k));
             if (bits) bits &= may_be_cheaper(distances + k, coef + k, bound);
-            for (std::int32_t i = k; bits; ++i, bits >>= 1)
-                if (bits & 1) found[n++] = i;
+            for (std::int32_t j = k; bits; ++j, bits >>= 1)
+                if (bits & 1 && j >= b * blocks.step) found[n++] = j;
         }
     }
-    for (; j < count; ++j)
-        if (distances[j] < bound.farthest) found[n++] = j;
     return n;
 }
 
