@@ -13,7 +13,7 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 
 # A module may import those of the layers above it in this list, and no others.
 LAYERS = [
-    {"_core", "_validation", "_data", "_memory", "_blocks", "_columns", "_text_file"},
+    {"_core", "_validation", "_data", "_memory", "_blocks", "_columns", "_text_file", "_callbacks"},
     {"kernels", "losses", "_rows", "_progress", "_threads", "_reservoir", "solvers"},
     {"_csv_line", "_data_files", "_text_blocks"},
     {"maintenance", "_targets", "_terms", "_landmarks"},

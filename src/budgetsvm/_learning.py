@@ -1,16 +1,19 @@
 """Phase 1 for an estimator: from a model to a model with other terms."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from budgetsvm._callbacks import EpochHooks
 from budgetsvm._early_stopping import EarlyStopping
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._joint import JointTrainer, train_without_budget
 from budgetsvm._landmarks import dense_points
 from budgetsvm._progress import Progress
+from budgetsvm._targets import Outputs
 from budgetsvm._terms import TermStore
-from budgetsvm._training import EpochRecord, Problem, Settings, Trainer
+from budgetsvm._training import EpochRecord, Problem, Settings, Trainer, trial_visits
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ def learn_terms(
     adapt: bool,
     stopping: EarlyStopping | None,
     verbose: bool,
+    epochs: EpochHooks | None = None,
 ) -> Learned:
     """Make so many visits, `done` earlier ones not counted; see `Trainer.learn_basis` for `adapt`."""
     trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
@@ -42,19 +46,27 @@ def learn_terms(
     total = visits * problem.outputs.count if several and settings.budget is None else visits
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:
+            _watch(trainer, None, None, epochs)  # there is no model before the last output
             coef, bias = train_without_budget(trainer, visits, progress)
             used = np.flatnonzero(coef.any(axis=0))
             points = dense_points(problem.rows, used)
             constants = bias[:, 0] if intercept else np.zeros(len(bias))
-            learned = replace(model, points=points, coef=coef[:, used], bias=constants)
-            return Learned(learned, done + visits, trainer.history)
-        if stopping is not None:
-            trainer.after_epoch = lambda: stopping.after_epoch(_model_of(trainer, model))
+            trained = replace(model, points=points, coef=coef[:, used], bias=constants)
+            return Learned(trained, done + visits, trainer.history)
+        _watch(trainer, lambda: _learned(trainer, model), stopping, epochs)
         (trainer.learn_basis if adapt else trainer.run)(visits, progress)
-    learned = _model_of(trainer, model)
+    learned = _learned(trainer, model)
     if stopping is not None and stopping.best is not None:
-        learned = stopping.best
-    return Learned(learned, trainer.t, trainer.history)
+        learned = replace(learned, model=stopping.best)
+    return learned
+
+
+def most_epochs(outputs: Outputs, visits: int, budget: int | None, *, adapt: bool) -> int:
+    """Return how many epochs `learn_terms` needs at most for so many visits."""
+    n, several = len(outputs), outputs.count > 1
+    trial = trial_visits(visits, budget) if adapt and not several else visits
+    epochs = -(-trial // n) - (-(visits - trial) // n)
+    return epochs * outputs.count if budget is None else epochs
 
 
 def _trainer(
@@ -76,8 +88,28 @@ def _trainer(
     return JointTrainer(*common, coef=model.coef.T) if several else Trainer(*common)
 
 
-def _model_of(trainer: Trainer, before: KernelExpansion) -> KernelExpansion:
-    """Return the trained model, without terms of no weight."""
+def _watch(
+    trainer: Trainer,
+    learned: Callable[[], Learned] | None,
+    stopping: EarlyStopping | None,
+    epochs: EpochHooks | None,
+) -> None:
+    """Have early stopping and callbacks look at every epoch, and at what is `learned` by then."""
+
+    def after_epoch() -> bool:
+        done = (
+            stopping is not None and learned is not None and stopping.after_epoch(learned().model)
+        )
+        return (epochs is not None and epochs.end(learned)) or done
+
+    if epochs is not None:
+        trainer.before_epoch = lambda: epochs.begin(learned if trainer.history else None)
+    if not (epochs is None and stopping is None):
+        trainer.after_epoch = after_epoch
+
+
+def _learned(trainer: Trainer, before: KernelExpansion) -> Learned:
+    """Return the state of training, with a model without terms of no weight."""
     size = trainer.terms.size
     own = (
         trainer.coef[:size].T
@@ -87,4 +119,5 @@ def _model_of(trainer: Trainer, before: KernelExpansion) -> KernelExpansion:
     used = own.any(axis=0)
     coef = np.ascontiguousarray(own[:, used]) * trainer.scale
     bias = trainer.bias * trainer.scale if len(trainer.bias) else np.zeros(len(coef))
-    return replace(before, points=trainer.terms.points()[used], coef=coef, bias=bias)
+    model = replace(before, points=trainer.terms.points()[used], coef=coef, bias=bias)
+    return Learned(model, trainer.t, trainer.history)

@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from budgetsvm._basis import Basis
+from budgetsvm._callbacks import CallbackSupport, EpochHooks, Task, phase
 from budgetsvm._data import generator
 from budgetsvm._early_stopping import EarlyStopping
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
-from budgetsvm._learning import learn_terms
+from budgetsvm._learning import Learned, learn_terms, most_epochs
 from budgetsvm._memory import default_limit
 from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
 from budgetsvm._progress import PolishProgress
@@ -31,7 +32,7 @@ Epochs: TypeAlias = float | Literal["auto"]
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
-class BudgetMachine(BaseEstimator):
+class BudgetMachine(CallbackSupport, BaseEstimator):
     """A kernel machine on a budget. Subclasses document the parameters and encode the targets."""
 
     kernel: Any
@@ -136,6 +137,10 @@ class BudgetMachine(BaseEstimator):
     def _learns_terms(self) -> bool:
         return isinstance(self.basis, str) and self.basis == "learned"
 
+    @property
+    def _polishes(self) -> bool:
+        return bool(self.polish) and self.budget is not None
+
     def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
         """Check the data as scikit-learn does; dtypes and memory order stay what they are."""
         checks |= {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -209,11 +214,14 @@ class BudgetMachine(BaseEstimator):
         self._forget_certificate()
         self.n_iter_ = 0
         rng = generator(self.random_state)
-        polish = self.polish and self.budget is not None
+        polish = self._polishes
         if not (again and polish and self._learns_terms and self._terms_learned):
             problem = self._find_terms(problem, polish, rng)
         self._terms_learned = self._learns_terms
-        return self._polish(problem, rng, started) if polish else None
+        if not polish:
+            return None
+        with phase(self, "polish"):
+            return self._polish(problem, rng, started)
 
     def _find_terms(self, problem: Problem, polish: bool, rng: np.random.Generator) -> Problem:
         """Phase 1, or what the user wants in its place; returns what is left for the polish."""
@@ -231,7 +239,9 @@ class BudgetMachine(BaseEstimator):
                 problem, stopping = EarlyStopping.hold_out(problem, share, patience, rng)
             visits = phase_one_visits(self.epochs, len(problem.rows), budget, polish=polish)
             adapt = polish and self.epochs == "auto" and stopping is None
-            self._learn(problem, visits, rng, adapt=adapt, stopping=stopping)
+            most = most_epochs(problem.outputs, visits, self.budget, adapt=adapt)
+            with phase(self, "learn-terms", most) as task:
+                self._learn(problem, visits, rng, adapt=adapt, stopping=stopping, task=task)
             return problem
         n_outputs = problem.outputs.count
         self._keep(points, np.zeros((n_outputs, len(points))), np.zeros(n_outputs))
@@ -245,6 +255,7 @@ class BudgetMachine(BaseEstimator):
         *,
         adapt: bool = False,
         stopping: EarlyStopping | None = None,
+        task: Task | None = None,
     ) -> None:
         """Phase 1, from the current terms."""
         self._forget_certificate()
@@ -260,13 +271,24 @@ class BudgetMachine(BaseEstimator):
             adapt=adapt,
             stopping=stopping,
             verbose=self.verbose > 0,
+            epochs=None if task is None else EpochHooks(task, self._state_after),
         )
-        self._expansion = learned.model
-        self._visits = learned.visits
-        self.n_iter_ = len(learned.history)
-        self.history_ = self.history_ + learned.history
+        self.__dict__.update(self._state_after(learned))
         if stopping is not None:
             self.validation_scores_ = np.array(stopping.scores)
+
+    def _state_after(self, learned: Learned) -> dict[str, Any]:
+        """Return the attributes that phase 1 changes."""
+        return {
+            "_expansion": learned.model,
+            "_visits": learned.visits,
+            "n_iter_": len(learned.history),
+            "history_": self.history_ + learned.history,
+        }
+
+    def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:  # noqa: ARG002
+        """Return what else a copy of this machine needs to predict with another model."""
+        return {}
 
     def _forget_certificate(self) -> None:
         for name in ("duality_gap_", "objective_", "converged_", "validation_scores_"):

@@ -1,5 +1,6 @@
 """BudgetOneClassSVM: novelty detection."""
 
+from copy import copy
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from budgetsvm._callbacks import watched
 from budgetsvm._data import generator, weighted_rows
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._landmarks import dense_points
@@ -158,6 +160,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         self._fitted()
         return np.array([-self.offset_])
 
+    @watched
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Train on all rows, from scratch.
 
@@ -330,6 +333,14 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         below = np.cumsum(weights[order]) - weights[order]
         first = int(np.searchsorted(below, self.nu * weights.sum()))
         self.offset_ = float(scores[order[min(first, len(order) - 1)]])
+
+    def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:
+        other = copy(self)
+        other._expansion = model
+        X = self._validate(X, reset=False)
+        X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
+        other._set_offset(X, weights)
+        return {"_scale": other._scale, "offset_": other.offset_}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

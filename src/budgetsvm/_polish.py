@@ -276,8 +276,7 @@ def warn_not_converged(polished: Polished, tol: float) -> None:
 def _levels_to_user() -> int:
     """Return how far up the line is that called fit: the first one outside of this package."""
     frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(
-        "budgetsvm."
-    ):
+    inner = ("budgetsvm.", "sklearn.callback.")
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(inner):
         frame, levels = frame.f_back, levels + 1
     return levels

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
+from budgetsvm._callbacks import watched
 from budgetsvm._class_prediction import ClassPrediction
 from budgetsvm._data import find_classes, weighted_rows
 from budgetsvm._machine import Epochs, PrecisionName
@@ -187,6 +188,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     ) -> None:
         self._set_parameters(locals())
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.
 

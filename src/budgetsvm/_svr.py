@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from budgetsvm._callbacks import watched
 from budgetsvm._data import weighted_rows
 from budgetsvm._machine import Epochs, PrecisionName
 from budgetsvm._streaming import StreamingMachine
@@ -156,6 +157,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     ) -> None:
         self._set_parameters(locals())
 
+    @watched
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.
 

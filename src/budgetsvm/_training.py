@@ -94,6 +94,11 @@ def phase_one_visits(epochs: float | Literal["auto"], n: int, budget: int, *, po
     return min(max(2 * n, fewest), max(_MOST_VISITS, fewest))
 
 
+def trial_visits(visits: int, budget: int | None) -> int:
+    """Return how many of these visits `Trainer.learn_basis` makes before it decides."""
+    return min(visits, _TRIAL_VISITS_PER_TERM * budget) if budget else visits
+
+
 @dataclass
 class Problem:
     """Rows, and what they ask of a model."""
@@ -117,7 +122,9 @@ class Trainer:
     batch_size: int = _BATCH_SIZE
     alpha: NDArray[Any] = field(init=False)
     history: list[EpochRecord] = field(default_factory=list)
+    before_epoch: Callable[[], None] | None = None
     after_epoch: Callable[[], bool] | None = None  #: says whether to stop
+    stopped: bool = False  #: because it said so
     scale: float = 1.0  #: of what the stored coefficients are, to what they stand for
 
     def __post_init__(self) -> None:
@@ -135,9 +142,10 @@ class Trainer:
         the steps insert, terms come and go at random. Then smaller steps are better: with a small C a
         term must be confirmed by several points before it weighs much. A short trial decides.
         """
-        budget = self.settings.budget
-        trial = min(visits, _TRIAL_VISITS_PER_TERM * budget) if budget else visits
+        trial = trial_visits(visits, self.settings.budget)
         self.run(trial, progress)
+        if self.stopped:
+            return
         merging = isinstance(self.settings.maintenance, Merge)
         if merging and trial < visits and self._loss_per_visit() > _OVERWHELMED:
             outputs = self.problem.outputs
@@ -158,8 +166,11 @@ class Trainer:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
         if isinstance(self.settings.solver, BSGD):
             self._rescale(self.t)  # see bsgd.hpp: stored as t times their value
+            self.scale = 1 / max(1, self.t)
         try:
             while visits > 0:
+                if self.before_epoch is not None:
+                    self.before_epoch()
                 n = len(self.problem.outputs)
                 order = self.settings.solver.visiting_order(n, self.rng)[:visits]
                 record = self._epoch(order, progress)
@@ -168,7 +179,8 @@ class Trainer:
                 if isinstance(self.settings.solver, BSGD):
                     self.scale = 1 / self.t
                 idle = record["steps"] == 0 and self.settings.solver.order == "permutation"
-                if (self.after_epoch is not None and self.after_epoch()) or idle:
+                self.stopped = self.after_epoch is not None and self.after_epoch()
+                if self.stopped or idle:
                     break
         finally:
             if isinstance(self.settings.solver, BSGD):
