@@ -103,7 +103,7 @@ def _watch(
         return (epochs is not None and epochs.end(learned)) or done
 
     if epochs is not None:
-        trainer.before_epoch = lambda: epochs.begin(learned if trainer.history else None)
+        trainer.before_epoch = lambda: epochs.begin(learned if trainer.terms.size else None)
     if not (epochs is None and stopping is None):
         trainer.after_epoch = after_epoch
 
