@@ -42,11 +42,14 @@ def learn_terms(
     total = visits * problem.outputs.count if several and settings.budget is None else visits
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:
-            coef, bias = train_without_budget(trainer, visits, progress)
-            used = np.flatnonzero(coef.any(axis=0))
-            points = dense_points(problem.rows, used)
+            coef, bias = train_without_budget(trainer, model, visits, progress)
+            used = coef.any(axis=0)
+            rows = np.flatnonzero(used[len(model) :])
+            old, new = model.points[used[: len(model)]], dense_points(problem.rows, rows)
             constants = bias[:, 0] if intercept else np.zeros(len(bias))
-            learned = replace(model, points=points, coef=coef[:, used], bias=constants)
+            learned = replace(
+                model, points=np.concatenate([old, new]), coef=coef[:, used], bias=constants
+            )
             return Learned(learned, done + visits, trainer.history)
         if stopping is not None:
             trainer.after_epoch = lambda: stopping.after_epoch(_model_of(trainer, model))
