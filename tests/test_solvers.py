@@ -435,7 +435,12 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     problem, n = trainer.problem, len(trainer.problem.targets.y)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
     plain = plain_class(
-        reference.Kernel("rbf", 1.5), problem.rows.X, problem.targets.y, problem.targets.box, 15, theirs
+        reference.Kernel("rbf", 1.5),
+        problem.rows.X,
+        problem.targets.y,
+        problem.targets.box,
+        15,
+        theirs,
     )
     rng = np.random.default_rng(11)
     assert len(trainer.history) == 2
