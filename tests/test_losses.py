@@ -162,7 +162,8 @@ def test_scores() -> None:
     classes = OneVsRest(box, Hinge(), np.array([1, 0, 0, 0], np.int32), 2)
     assert classes.score(values) == 0.75
     assert Targets.of_labels(np.array([1.0, -1, 1, 1]), box).score(values[:, :1]) == 0.5
-    many = ManyTargets(box, EpsilonInsensitive(0.25), values + [[0.5, 0], [0, 0], [0.1, 0], [0, 1]])
+    errors = np.array([[0.5, 0], [0, 0], [0.1, 0], [0, 1]])
+    many = ManyTargets(box, EpsilonInsensitive(0.25), values + errors)
     assert many.score(values) == pytest.approx(-(0.25 + 0.75) / 8)
 
 

@@ -35,7 +35,8 @@ class JointTrainer(Trainer):
         self.alpha = np.zeros((len(outputs), outputs.count), np.float32)
         given = self.coef
         self.coef = np.zeros((self.terms.capacity, outputs.count))
-        self.coef[: len(given)] = given
+        if len(given):
+            self.coef[: len(given)] = given
 
     def learn_basis(self, visits: int, progress: Progress) -> None:
         """Train for the sake of the terms; their coefficients will be found anew by the polish.
