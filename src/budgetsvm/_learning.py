@@ -43,7 +43,7 @@ def learn_terms(
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:
             coef, bias = train_without_budget(trainer, model, visits, progress)
-            used = coef.any(axis=0)
+            used = np.asarray(coef.any(axis=0))
             rows = np.flatnonzero(used[len(model) :])
             old, new = model.points[used[: len(model)]], dense_points(problem.rows, rows)
             constants = bias[:, 0] if intercept else np.zeros(len(bias))
