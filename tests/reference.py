@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 Vector = NDArray[np.float64]
 Term = tuple[float, Vector]
@@ -308,3 +309,142 @@ class BSGD(Solver):
             self.alpha[i] += gain
             self.insert(i, self.y[i] * gain, choose, pick)
         return violation
+
+
+# ---- several outputs with one set of terms ----
+#
+# A term is (row of coefficients, z); all of them, points and rows, make two arrays.
+
+
+def best_variable(
+    loss: str, alpha: float, u: float, q: float, C: float, *, epsilon: float = 0.0
+) -> float:
+    """The α that maximises the dual along its coordinate, where the slack is u and k(x, x) = q."""
+    match loss:
+        case "hinge":
+            return min(max(alpha + u / q, 0.0), C)
+        case "squared_hinge":
+            return max(0.0, alpha + (u - alpha / (2 * C)) / (q + 1 / (2 * C)))
+        case "epsilon_insensitive":
+            pull = u + q * alpha
+            return float(np.clip(np.sign(pull) * max(abs(pull) - epsilon, 0.0) / q, -C, C))
+        case "logistic":  # where the slope log(1 / share − 1) of the conjugate is the slack
+
+            def excess(a: float) -> float:
+                return u - q * (a - alpha) - float(np.log(a) - np.log(C - a))
+
+            found = float(brentq(excess, 1e-14 * C, C * (1 - 1e-14), xtol=1e-15))
+            short = abs(found - alpha) <= 1e-3 * C and q * abs(found - alpha) <= 1e-2
+            return alpha if short else found
+    raise ValueError(loss)
+
+
+def slope(loss: str, u: float, epsilon: float) -> float:
+    """φ'(u)."""
+    match loss:
+        case "hinge":
+            return float(u > 0)
+        case "squared_hinge":
+            return 2 * max(0.0, u)
+        case "epsilon_insensitive":
+            return float(u > epsilon) - float(u < -epsilon)
+        case "logistic":
+            return float(1 / (1 + np.exp(-u)))
+    raise ValueError(loss)
+
+
+def joint_merge(rho: Vector, t: Vector, L: Vector, nodes: int = 400) -> Vector:
+    """The h that maximises ‖E_a β_a + E_b β_b‖², t being the cosine between the rows. Vectorised."""
+    low, high = -1 / np.sqrt(2 * L), np.full_like(L, 0.5)
+    grid = low + np.linspace(0, 1, nodes)[:, np.newaxis] * (high - low)
+    a, b = rho * np.exp(-L * (1 - grid) ** 2), np.exp(-L * grid**2)
+    best = np.argmax(a**2 + b**2 + 2 * t * a * b, axis=0)
+    step = (high - low) / (nodes - 1)
+    left = np.maximum(low + (best - 1) * step, low)
+    right = np.minimum(low + (best + 1) * step, high)
+    for _ in range(48):
+        h = (left + right) / 2
+        q = rho * np.exp(-L * (1 - 2 * h))
+        rising = q**2 * (1 - h) - h + t * q * (1 - 2 * h) > 0
+        left, right = np.where(rising, h, left), np.where(rising, right, h)
+    return (left + right) / 2
+
+
+def joint_reductions(
+    rows: Vector, points: Vector, kernel: Kernel, maintenance: str
+) -> list[tuple[Vector, Vector]]:
+    """What may become of terms, one too many: by merging, the outcomes with all partners."""
+    a = int(np.argmin(np.linalg.norm(rows, axis=1)))
+    rest = np.delete(np.arange(len(rows)), a)
+    if maintenance == "remove":
+        return [(rows[rest], points[rest])]
+    if maintenance == "project":
+        K = kernel(points[rest], points[rest]) + 1e-10 * np.eye(len(rest))
+        x = np.linalg.solve(K, kernel(points[a], points[rest])[0])
+        return [(rows[rest] + np.outer(x, rows[a]), points[rest])]
+    heavy = np.linalg.norm(rows[rest], axis=1)
+    light = float(np.linalg.norm(rows[a]))
+    L = np.maximum(kernel.gamma * ((points[rest] - points[a]) ** 2).sum(axis=1), 1e-14)
+    h = joint_merge(light / heavy, rows[rest] @ rows[a] / (heavy * light), L)
+    outcomes = []
+    for k, b in enumerate(rest):
+        z = h[k] * points[a] + (1 - h[k]) * points[b]
+        row = kernel(z, points[a])[0, 0] * rows[a] + kernel(z, points[b])[0, 0] * rows[b]
+        others = np.delete(rest, k)
+        outcomes.append((np.vstack([rows[others], row]), np.vstack([points[others], z])))
+    return outcomes
+
+
+@dataclass
+class Joint:
+    """One visit of several outputs; labels, or `targets` (points, outputs) for regression."""
+
+    kernel: Kernel
+    X: Vector
+    labels: NDArray[np.int32] | None
+    targets: Vector
+    C: Vector
+    loss: str
+    epsilon: float = 0.0
+    coupled: bool = False  # Weston & Watkins
+
+    def signs(self, i: int) -> Vector:
+        """+1 for the class of a point, -1 for others."""
+        if self.labels is None:
+            return np.ones(self.targets.shape[1])
+        return np.where(np.arange(self.targets.shape[1]) == self.labels[i], 1.0, -1.0)
+
+    def bsca(self, i: int, f: Vector, alpha: Vector, q: float) -> tuple[Vector, Vector]:
+        """The row to insert, and new variables, which are held in single precision."""
+        if self.coupled:
+            return self.weston_watkins(i, f, alpha, q)
+        slack = self.targets[i] - self.signs(i) * f
+        new = [
+            np.float32(
+                best_variable(self.loss, float(a), float(u), q, self.C[i], epsilon=self.epsilon)
+            )
+            for a, u in zip(alpha, slack, strict=True)
+        ]
+        return self.signs(i) * (np.array(new, float) - alpha), np.array(new, float)
+
+    def weston_watkins(self, i: int, f: Vector, alpha: Vector, q: float) -> tuple[Vector, Vector]:
+        """Up to four rounds over the other classes c: α_c moves weight from c to the point's own."""
+        assert self.labels is not None
+        own, f, new = self.labels[i], f.copy(), alpha.copy()
+        row = np.zeros(len(f))
+        for _ in range(4):
+            before = new.copy()
+            for c in np.delete(np.arange(len(f)), own):
+                u = 1 - (f[own] - f[c])
+                new[c] = np.float32(best_variable("hinge", new[c], u, 2 * q, self.C[i]))
+                row[[own, c]] += (new[c] - before[c]) * np.array([1, -1])
+                f[[own, c]] += q * (new[c] - before[c]) * np.array([1, -1])
+            if abs(new - before).max() <= 1e-3:
+                break
+        return row, new
+
+    def bsgd(self, i: int, f: Vector, t: int) -> Vector:
+        """The row to insert in iteration t, after all others were shrunk by 1 − 1/t."""
+        slack = self.targets[i] - self.signs(i) * f
+        slopes = [slope(self.loss, float(u), self.epsilon) for u in slack]
+        return self.signs(i) * np.array(slopes) * len(self.X) * self.C[i] / t

@@ -41,7 +41,7 @@ class Basis:
     def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
-        tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max())
+        tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max(initial=0.0))
         with single_threaded_blas():
             factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
             lower, kept = np.tril(factor[:rank, :rank]), pivots[:rank].astype(np.int64) - 1

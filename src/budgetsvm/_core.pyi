@@ -166,6 +166,11 @@ def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: ND
 def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, float, float]:
     """The best (h, v(h), degradation / beta_b²) for merging, L = -ln k(z_a, z_b)."""
 
+def joint_merge_point(
+    rho: float, cosine: float, L: float, iterations: int = 40
+) -> tuple[float, float]:
+    """The same for rows of coefficients, rho being the ratio of their norms: (h, degradation)."""
+
 def table_degradation(rho: float, L: float) -> float:
     """The degradation / beta_b² as the table interpolates it."""
 

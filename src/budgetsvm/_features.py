@@ -143,17 +143,26 @@ class AllRows(Matrix):
 
 
 class SomeRows(Matrix):
-    """Some rows of a kernel matrix, at hand."""
+    """Some rows of a matrix, at hand."""
 
     at_hand = True
 
     def __init__(self, of: AllRows, chosen: NDArray[np.int64]) -> None:
         super().__init__(len(chosen), of.basis, of.n_threads, of.part_bytes)
         self._block, self._chosen = of.part_at_hand(chosen)
+        self._of = of
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
         return self._block, self._chosen[chosen]
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what a row is to be multiplied with, for coordinates w."""
+        return self._of.coefficients(w)
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the coordinates of a sum of rows."""
+        return self._of.projection(sums)
 
 
 class KernelMatrix(AllRows):

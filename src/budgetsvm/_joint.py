@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._expansion import KernelExpansion
 from budgetsvm._progress import Progress
 from budgetsvm._targets import ManyTargets, OneVsRest, Outputs
 from budgetsvm._terms import TermStore
@@ -34,7 +35,8 @@ class JointTrainer(Trainer):
         self.alpha = np.zeros((len(outputs), outputs.count), np.float32)
         given = self.coef
         self.coef = np.zeros((self.terms.capacity, outputs.count))
-        self.coef[: len(given)] = given
+        if len(given):
+            self.coef[: len(given)] = given
 
     def learn_basis(self, visits: int, progress: Progress) -> None:
         """Train for the sake of the terms; their coefficients will be found anew by the polish.
@@ -88,18 +90,21 @@ def _wanted(outputs: Outputs) -> tuple[Any, bool, NDArray[np.int32], NDArray[np.
 
 
 def train_without_budget(
-    trainer: Trainer, visits: int, progress: Progress
+    trainer: Trainer, model: KernelExpansion, visits: int, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Train every output by itself; returns coefficients (outputs, rows) and biases."""
-    outputs, rows = trainer.problem.outputs, trainer.problem.rows
-    coef = np.zeros((outputs.count, len(outputs)))
-    bias = np.zeros((outputs.count, len(trainer.bias)))
+    """Train every output by itself, from those of a model.
+
+    Returns coefficients (outputs, terms of the model and all rows), and biases (outputs, one or none).
+    """
+    outputs, kernel = trainer.problem.outputs, trainer.settings.kernel
+    coef = np.zeros((outputs.count, len(model) + len(outputs)))
+    bias = trainer.bias.copy().reshape(outputs.count, -1)
     for c in range(outputs.count):
-        empty = TermStore(0, rows.X.shape[1], rows.dtype)
+        terms = TermStore.of(model.points, model.coef[c], kernel, 0)
         problem = replace(trainer.problem, outputs=outputs.of_output(c))
-        single = replace(trainer, problem=problem, terms=empty, bias=bias[c].copy())
+        single = replace(trainer, problem=problem, terms=terms, bias=bias[c])
         single.run(visits, progress)
         used = np.flatnonzero(single._slots >= 0)
-        coef[c, used] = single.terms.coef[single._slots[used]]
-        bias[c] = single.bias
+        coef[c, : len(model)] = terms.coef[: len(model)]
+        coef[c, len(model) + used] = terms.coef[single._slots[used]]
     return coef, bias

@@ -47,11 +47,14 @@ def learn_terms(
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:
             _watch(trainer, None, None, epochs)  # there is no model before the last output
-            coef, bias = train_without_budget(trainer, visits, progress)
-            used = np.flatnonzero(coef.any(axis=0))
-            points = dense_points(problem.rows, used)
+            coef, bias = train_without_budget(trainer, model, visits, progress)
+            used = np.asarray(coef.any(axis=0))
+            rows = np.flatnonzero(used[len(model) :])
+            old, new = model.points[used[: len(model)]], dense_points(problem.rows, rows)
             constants = bias[:, 0] if intercept else np.zeros(len(bias))
-            trained = replace(model, points=points, coef=coef[:, used], bias=constants)
+            trained = replace(
+                model, points=np.concatenate([old, new]), coef=coef[:, used], bias=constants
+            )
             return Learned(trained, done + visits, trainer.history)
         _watch(trainer, lambda: _learned(trainer, model), stopping, epochs)
         (trainer.learn_basis if adapt else trainer.run)(visits, progress)

@@ -57,10 +57,11 @@ Pass ascend(const LinearProblem<T>& problem, std::int64_t* order, std::int64_t c
         // On its side of the kink at 0 a variable is like one of the hinge loss.
         const double size = problem.loss.side(alpha, slack) * alpha;
         const double gradient = problem.loss.gradient(alpha, slack, C);
+        const double bound = problem.loss.bound(C);
         if (size <= 0 && gradient < shrinking.lower) continue;
-        if (size >= C && gradient > shrinking.upper) continue;
+        if (size >= bound && gradient > shrinking.upper) continue;
         order[pass.kept++] = i;
-        if (size < C) pass.upper = std::max(pass.upper, gradient);
+        if (size < bound) pass.upper = std::max(pass.upper, gradient);
         if (size > 0) pass.lower = std::min(pass.lower, gradient);
         const double target = problem.loss.step(alpha, slack, problem.curvature[i], C);
         const double delta = target - alpha;

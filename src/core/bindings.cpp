@@ -47,6 +47,7 @@ Wanted unpack_wanted(const WantedArg& arg, std::size_t n) {
                     : targets.shape(0) == n && targets.shape(1) == alpha.shape(1),
             "labels or targets have the wrong shape");
     require(box.shape(0) == n && alpha.shape(0) == n, "arrays of the problem differ in length");
+    require(classes || !coupled, "only the outputs of classes can be coupled");
     for (std::size_t i = 0; i < labels.shape(0); ++i)
         require(
             labels.data()[i] >= 0 && labels.data()[i] < static_cast<std::int32_t>(alpha.shape(1)),
@@ -282,6 +283,13 @@ NB_MODULE(_core, m) {
             return std::make_tuple(point.h, point.value, point.degradation);
         },
         nb::arg("rho"), nb::arg("L"), nb::arg("golden") = false);
+    m.def(
+        "joint_merge_point",
+        [](double rho, double cosine, double L, int iterations) {
+            const JointPoint point = joint_merge_point(rho, cosine, L, iterations);
+            return std::make_tuple(point.h, point.degradation);
+        },
+        nb::arg("rho"), nb::arg("cosine"), nb::arg("L"), nb::arg("iterations") = 40);
     m.def(
         "table_degradation",
         [](double rho, double L) { return rho * rho * DegradationTable::instance().cost(rho, L); },

@@ -70,19 +70,23 @@ inline double joint_degradation(double rho, double t, double L, double h) {
     return std::max(0.0, -rho * rho * a * (2 + a) - b * (2 + b) + 2 * t * rho * cross);
 }
 
-// A fixed point next to the heavier end. Iterates of h -> s / (1 + s), s the right hand side above,
-// move there from h = 0 on; they are damped, as for large L they would jump over it.
+// The fixed point of h -> g(h) = q (q + t) / (1 + 2 t q + q^2) next to the heavier end: one iterate
+// from h = 0, then Newton's method. Where g rises too fast for that it counts as less steep, and h
+// creeps up to the fixed point without passing it.
 inline JointPoint joint_merge_point(double rho, double t, double L, int iterations) {
+    constexpr double steepest = 0.8;
     if (nothing_to_search(L))
         return {0, joint_degradation(rho, t, std::min(L, 2 * merge_horizon), 0)};
-    double h = 0;
     const double reach = 1 / std::sqrt(2 * L);
+    double h = 0;
     for (int i = 0; i < iterations; ++i) {
-        const double q = rho * std::exp(-L * (1 - 2 * h)),
-                     s = q * (q + t) / std::max(1 + t * q, 1e-3);
-        const double next = std::clamp(s / std::max(1 + s, 1e-3), -reach, 0.5);
-        if (std::fabs(next - h) < 1e-7) break;
-        h = L > 1 ? 0.5 * (h + next) : next;
+        const double q = rho * std::exp(-L * (1 - 2 * h));
+        const double norm = std::max((1 - q) * (1 - q) + 2 * q * (1 + t), 1e-12);
+        const double slope = 2 * L * q * (t * (1 + q * q) + 2 * q) / (norm * norm);
+        const double missing = std::clamp(q * (q + t) / norm, -reach, 0.5) - h;
+        const double step = i == 0 ? missing : missing / (1 - std::min(slope, steepest));
+        h = std::clamp(h + step, -reach, 0.5);
+        if (std::fabs(step) < 1e-7) break;
     }
     const double found = joint_degradation(rho, t, L, h), still = joint_degradation(rho, t, L, 0);
     return found < still ? JointPoint{h, found} : JointPoint{0, still};

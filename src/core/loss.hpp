@@ -34,9 +34,9 @@ constexpr std::pair<const char*, LossKind> loss_names[] = {
 struct Loss {
     LossKind kind;
     double epsilon;  // of the epsilon-insensitive loss; 0 for others
-    // With the logistic loss all rows have a step to take, always. Shorter ones than this share of
-    // C are left out, where a step costs a term.
-    double shortest = 1e-3;
+    // With the logistic loss all rows have a step to take, always. Where a step costs a term, those
+    // are left out that are shorter than this share of C, and hardly change f(x).
+    double shortest = 1e-3, hardly = 1e-2;
 
     double value(double u) const {
         switch (kind) {
@@ -84,13 +84,17 @@ struct Loss {
             case LossKind::hinge:
                 return box_step(alpha, u, curvature, 0.0, C);
             case LossKind::squared_hinge:
-                return box_step(alpha, u - alpha / (2 * C), curvature + 1 / (2 * C), 0.0,
-                                std::numeric_limits<double>::infinity());
+                return squared_hinge_step(alpha, u, curvature, C);
             case LossKind::logistic:
                 return logistic_step(alpha, u, curvature, C);
             default:
                 return insensitive_step(alpha, u, curvature, C);
         }
+    }
+
+    // The largest |alpha|.
+    double bound(double C) const {
+        return kind == LossKind::squared_hinge ? std::numeric_limits<double>::infinity() : C;
     }
 
     // Which sign alpha has or, at 0, would take.
@@ -128,6 +132,13 @@ struct Loss {
         return gradient > 0 ? high : low;
     }
 
+    // Without an upper bound there may be no maximum, where the curvature is negative.
+    static double squared_hinge_step(double alpha, double u, double curvature, double C) {
+        const double gradient = u - alpha / (2 * C), whole = curvature + 1 / (2 * C);
+        if (std::fabs(gradient) <= rounding || !(whole > 0)) return alpha;
+        return std::max(0.0, alpha + gradient / whole);
+    }
+
     // -eps |alpha| has a kink at 0: on either side of it, another linear term (Ho & Lin 2012).
     double insensitive_step(double alpha, double u, double curvature, double C) const {
         const double pull = u + std::max(0.0, curvature) * alpha;  // at alpha = 0
@@ -155,8 +166,8 @@ struct Loss {
             if (std::fabs(newton - z) <= 1e-12 * (1 + std::fabs(z))) break;
             z = newton > low && newton < high ? newton : 0.5 * (low + high);
         }
-        const double target = C * sigmoid(z);
-        return std::fabs(target - alpha) <= shortest * C ? alpha : target;
+        const double target = C * sigmoid(z), step = std::fabs(target - alpha);
+        return step <= shortest * C && step * q <= hardly ? alpha : target;
     }
 };
 
