@@ -445,6 +445,13 @@ class Joint:
 
     def bsgd(self, i: int, f: Vector, t: int) -> Vector:
         """The row to insert in iteration t, after all others were shrunk by 1 − 1/t."""
+        rate = len(self.X) * self.C[i] / t
+        if self.coupled:
+            assert self.labels is not None
+            own = self.labels[i]
+            row = -rate * (1 - (f[own] - f) > 0)
+            row[own] = -np.delete(row, own).sum()
+            return np.asarray(row)
         slack = self.targets[i] - self.signs(i) * f
         slopes = [slope(self.loss, float(u), self.epsilon) for u in slack]
-        return self.signs(i) * np.array(slopes) * len(self.X) * self.C[i] / t
+        return self.signs(i) * np.array(slopes) * rate

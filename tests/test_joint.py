@@ -244,6 +244,7 @@ def run_and_compare(
         ("classes", "bsca"),
         ("classes", "bsgd"),
         ("coupled", "bsca"),
+        ("coupled", "bsgd"),
         ("regression", "bsca"),
         ("regression", "bsgd"),
     ],

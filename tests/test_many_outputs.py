@@ -146,8 +146,7 @@ def test_rows_are_forgotten() -> None:
         problem.outputs,
         matrix,
         np.random.default_rng(0),
-        lambda span: span.gap < 0.01,
-        start=None,
+        lambda _, span: span.gap < 0.01,
         n_threads=1,
     )
     assert len(spans) == 4
@@ -243,17 +242,17 @@ def test_features_and_kernel_values_say_the_same(
 
 
 @pytest.mark.parametrize("constant", [False, True])
-def test_values_that_were_released_are_computed_again(constant: bool) -> None:
+def test_values_need_not_be_held(constant: bool) -> None:
     problem = make_problem()
-    matrix = KernelMatrix(problem.rows, basis_of(problem, constant), 1, PLENTY)
-    features = FeatureMatrix(matrix)
-    w = np.random.default_rng(0).standard_normal(matrix.width)
-    assert matrix.at_hand
-    before = matrix.times(w)
-    matrix.release()
+    basis = basis_of(problem, constant)
+    held = KernelMatrix(problem.rows, basis, 1, PLENTY)
+    matrix = KernelMatrix(problem.rows, basis, 1, PLENTY, hold=False)
+    assert held.at_hand
+    assert matrix.fits
     assert not matrix.at_hand
-    np.testing.assert_array_equal(matrix.times(w), before)
-    np.testing.assert_allclose(features.times(w), before, atol=1e-9)
+    w = np.random.default_rng(0).standard_normal(matrix.width)
+    np.testing.assert_array_equal(matrix.times(w), held.times(w))
+    np.testing.assert_allclose(FeatureMatrix(matrix).times(w), held.times(w), atol=1e-9)
 
 
 @pytest.mark.parametrize("memory", [PLENTY, LITTLE])

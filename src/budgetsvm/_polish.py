@@ -108,7 +108,7 @@ def polish_in_span(
     report: Callable[[float], object] = float,
 ) -> Polished:
     """Solve the SVM in the span of a basis."""
-    if len(basis) == 0:  # the kernel vanishes: so does the model
+    if basis.width == 0:  # the kernel vanishes: so does the model
         return _nothing(problem.outputs, basis)
     with single_threaded_blas():
         outputs = problem.outputs

@@ -167,69 +167,62 @@ double visit_outputs(const Wanted& wanted, std::int64_t i, Row<T> x, T norm, Joi
     return moved ? model.insert(x, norm, row.data(), tally) : 0.0;
 }
 
-// The dual problem of Weston & Watkins: the output of a point's class is to exceed every other one
-// by 1, each at the price of a hinge loss. For c not the class there is a variable alpha_c in [0,
-// C] that adds alpha_c to the coefficient of the class and takes it from that of c; its curvature
-// is 2 k(x, x). The outputs of a point depend on each other, so that a few rounds over them are
-// needed.
-template <class T>
-double coupled_visit(const Wanted& wanted, std::int64_t i, double curvature, Row<T> x, T norm,
-                     JointModel<T>& model, Tally& tally, std::vector<double>& row) {
+// The problem of Weston & Watkins: the output of a point's class is to exceed every other one by 1,
+// each at the price of a hinge loss. What `step` gives for an output c that is not the class, from
+// its slack, is added to the coefficient of the class and taken from that of c. With a curvature,
+// the outputs of a point depend on each other, so that a few rounds over them are needed.
+template <class T, class Step>
+double coupled_visit(const Wanted& wanted, std::int64_t i, Row<T> x, T norm, JointModel<T>& model,
+                     Tally& tally, std::vector<double>& row, double scale, double curvature,
+                     Step step) {
     constexpr int rounds = 4;
     constexpr double settled = 1e-3;
     const double* f = model.evaluate(x, norm);
     const std::int32_t own = wanted.labels[i];
     std::fill(row.begin(), row.end(), 0.0);
     bool violated = false, mistaken = false;
-    for (std::int32_t c = 0; c < wanted.outputs; ++c) {
-        if (c == own) continue;
-        const double slack = 1 - (f[own] - f[c]);
-        violated = violated || wanted.loss.violated(slack);
-        mistaken = mistaken || f[c] >= f[own];
-        tally.loss += wanted.loss.value(slack);
-    }
-    tally.violations += violated;
-    tally.mistakes += mistaken;
     double largest = 1;
     for (int round = 0; round < rounds && largest > settled; ++round) {
         largest = 0;
         for (std::int32_t c = 0; c < wanted.outputs; ++c) {
             if (c == own) continue;
-            float& alpha = wanted.variable(i, c);
-            const double before = alpha;
-            const double slack = 1 - (f[own] - f[c] + curvature * (row[own] - row[c]));
-            alpha =
-                static_cast<float>(wanted.loss.step(before, slack, 2 * curvature, wanted.box[i]));
-            const double delta = alpha - before;
+            const double first = 1 - scale * (f[own] - f[c]);
+            const double delta = step(c, first - curvature * (row[own] - row[c]));
             row[own] += delta;
             row[c] -= delta;
-            largest = std::max(largest, std::fabs(delta));
+            if (curvature > 0) largest = std::max(largest, std::fabs(delta));
+            if (round > 0) continue;
+            violated = violated || wanted.loss.violated(first);
+            mistaken = mistaken || f[c] >= f[own];
+            tally.loss += wanted.loss.value(first);
         }
     }
+    tally.violations += violated;
+    tally.mistakes += mistaken;
     for (const double value : row)
         if (value != 0) return model.insert(x, norm, row.data(), tally);
     return 0;
 }
 
-// BSCA, with the steps of Algorithm 1 for all outputs of a point at once.
+// BSCA, with the steps of Algorithm 1 for all outputs of a point at once. A coupled variable
+// alpha_c in [0, C] has the curvature 2 k(x, x).
 template <class T>
 Tally joint_bsca(const Rows& rows, const std::int64_t* order, const double* diagonal,
                  const Wanted& wanted, const Kernel& kernel, JointModel<T>& model) {
     Tally tally;
     std::vector<double> row(static_cast<std::size_t>(wanted.outputs));
     for_each_visit<T>(rows, order, kernel, [&](std::int64_t r, std::int64_t i, Row<T> x, T norm) {
-        if (wanted.coupled) {
-            tally.degradation += coupled_visit(wanted, i, diagonal[r], x, norm, model, tally, row);
-            return;
-        }
-        tally.degradation += visit_outputs(
-            wanted, i, x, norm, model, tally, row, 1.0, [&](std::int32_t c, double slack) {
-                float& alpha = wanted.variable(i, c);
-                const double before = alpha;
-                alpha =
-                    static_cast<float>(wanted.loss.step(before, slack, diagonal[r], wanted.box[i]));
-                return alpha - before;
-            });
+        const double curvature = (wanted.coupled ? 2 : 1) * diagonal[r];
+        const auto step = [&](std::int32_t c, double slack) {
+            float& alpha = wanted.variable(i, c);
+            const double before = alpha;
+            alpha = static_cast<float>(wanted.loss.step(before, slack, curvature, wanted.box[i]));
+            return alpha - before;
+        };
+        tally.degradation +=
+            wanted.coupled
+                ? coupled_visit(wanted, i, x, norm, model, tally, row, 1.0, diagonal[r], step)
+                : visit_outputs(wanted, i, x, norm, model, tally, row, 1.0, step);
     });
     return tally;
 }
@@ -243,11 +236,12 @@ Tally joint_bsgd(const Rows& rows, const std::int64_t* order, const Wanted& want
     for_each_visit<T>(rows, order, kernel, [&](std::int64_t r, std::int64_t i, Row<T> x, T norm) {
         const double before = static_cast<double>(t + r), now = before + 1;
         const double scale = before > 0 ? 1 / before : 0.0;
+        const auto step = [&](std::int32_t, double slack) {
+            return n_total * wanted.box[i] * wanted.loss.slope(slack);
+        };
         tally.degradation +=
-            visit_outputs(wanted, i, x, norm, model, tally, row, scale,
-                          [&](std::int32_t, double slack) {
-                              return n_total * wanted.box[i] * wanted.loss.slope(slack);
-                          }) /
+            (wanted.coupled ? coupled_visit(wanted, i, x, norm, model, tally, row, scale, 0.0, step)
+                            : visit_outputs(wanted, i, x, norm, model, tally, row, scale, step)) /
             (now * now);
     });
     return tally;
