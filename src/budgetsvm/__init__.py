@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from budgetsvm import kernels, losses, maintenance, solvers, streams
     from budgetsvm._feature_map import BudgetFeatures
     from budgetsvm._one_class_svm import BudgetOneClassSVM
-    from budgetsvm._svc import BudgetSVC, polish
+    from budgetsvm._solve import polish
+    from budgetsvm._svc import BudgetSVC
     from budgetsvm._svr import BudgetSVR
 
 __version__ = _version("budgetsvm")
@@ -48,7 +49,7 @@ _HOMES = {
     "BudgetOneClassSVM": "budgetsvm._one_class_svm",
     "BudgetSVC": "budgetsvm._svc",
     "BudgetSVR": "budgetsvm._svr",
-    "polish": "budgetsvm._svc",
+    "polish": "budgetsvm._solve",
 }
 
 

@@ -19,6 +19,7 @@ class Learned:
 
     model: KernelExpansion
     visits: int
+    epochs: int
     history: list[EpochRecord]
 
 
@@ -37,8 +38,14 @@ def learn_terms(
     verbose: bool,
 ) -> Learned:
     """Make so many visits, `done` earlier ones not counted; see `Trainer.learn_basis` for `adapt`."""
-    trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
     several = problem.outputs.count > 1
+    if several and settings.budget is None and len(model):
+        # Earlier terms are shared by all outputs: go on with a budget that is never exceeded.
+        settings = replace(settings, budget=len(model) + visits)
+    if several and settings.budget is None and stopping is not None:
+        message = "early_stopping of more than two classes, or several targets, needs a budget, not None"
+        raise ValueError(message)
+    trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
     total = visits * problem.outputs.count if several and settings.budget is None else visits
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:
@@ -47,14 +54,15 @@ def learn_terms(
             points = dense_points(problem.rows, used)
             constants = bias[:, 0] if intercept else np.zeros(len(bias))
             learned = replace(model, points=points, coef=coef[:, used], bias=constants)
-            return Learned(learned, done + visits, trainer.history)
+            epochs = -(-len(trainer.history) // problem.outputs.count)
+            return Learned(learned, done + visits, epochs, trainer.history)
         if stopping is not None:
             trainer.after_epoch = lambda: stopping.after_epoch(_model_of(trainer, model))
         (trainer.learn_basis if adapt else trainer.run)(visits, progress)
     learned = _model_of(trainer, model)
     if stopping is not None and stopping.best is not None:
         learned = stopping.best
-    return Learned(learned, trainer.t, trainer.history)
+    return Learned(learned, trainer.t, len(trainer.history), trainer.history)
 
 
 def _trainer(

@@ -286,7 +286,7 @@ class BudgetMachine(BaseEstimator):
         )
         self._expansion = learned.model
         self._visits = learned.visits
-        self.n_iter_ = len(learned.history)
+        self.n_iter_ = learned.epochs
         self.history_ = self.history_ + learned.history
         if stopping is not None:
             self.validation_scores_ = np.array(stopping.scores)
@@ -302,6 +302,18 @@ class BudgetMachine(BaseEstimator):
 
     def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Polished:
         """Phase 2, on the current terms."""
+        polished = self._solve_in_span(problem, rng, started, self._warm_point(problem))
+        self.duality_gap_ = polished.gap
+        self.objective_ = (polished.primal, polished.dual)
+        self.converged_ = polished.converged
+        if not polished.converged:
+            warn_not_converged(polished, self.tol)
+        return polished
+
+    def _solve_in_span(
+        self, problem: Problem, rng: np.random.Generator, started: float, start: Start | None
+    ) -> Polished:
+        """Solve the problem in the span of the current terms, and keep the solution."""
         model = self._expansion
         with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
             basis = Basis.of(model.points, model.kernel, constant=self.fit_intercept)
@@ -310,17 +322,12 @@ class BudgetMachine(BaseEstimator):
                 basis,
                 self._limits(started),
                 rng,
-                start=self._warm_point(problem),
+                start=start,
                 report=progress.report,
             )
         self._keep(polished.points.astype(model.points.dtype), polished.coef, polished.bias)
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / problem.outputs.box
-        self.duality_gap_ = polished.gap
-        self.objective_ = (polished.primal, polished.dual)
-        self.converged_ = polished.converged
-        if not polished.converged:
-            warn_not_converged(polished, self.tol)
         return polished
 
     def _warm_point(self, problem: Problem) -> Start | None:

@@ -6,6 +6,7 @@ any smoothing, coordinate ascent on the rows near the margin takes over, which i
 optimum and precise close by; and so on in turns. Both count for the same certificate.
 """
 
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from budgetsvm._many_outputs import solve_outputs
 from budgetsvm._newton import NewtonMethod, newton_on_samples
 from budgetsvm._span import SpanProblem
 from budgetsvm._targets import OneVsRest, Outputs
-from budgetsvm._threads import single_threaded_blas
+from budgetsvm._threads import abandoned, single_threaded_blas
 from budgetsvm._training import Problem
 from budgetsvm._weston_watkins import solve_weston_watkins
 
@@ -168,7 +169,7 @@ def _stops(limits: Limits, report: Callable[[float], object]) -> Callable[[SpanP
 
     def stop(span: SpanProblem) -> bool:
         report(span.gap)
-        late = perf_counter() >= limits.deadline
+        late = perf_counter() >= limits.deadline or abandoned()
         return span.gap <= limits.tol or span.passes >= limits.max_passes or late
 
     return stop
@@ -264,4 +265,12 @@ def warn_not_converged(polished: Polished, tol: float) -> None:
         f"the duality gap is {polished.gap:.2g} after {polished.passes} passes, above tol={tol:g}. "
         "Raise max_passes, time_limit or tol; a smaller C or scaled features also help."
     )
-    warnings.warn(message, ConvergenceWarning, stacklevel=6)  # the line that called fit
+    warnings.warn(message, ConvergenceWarning, stacklevel=_calls_inside())
+
+
+def _calls_inside() -> int:
+    """Return the stack level, for a warning of the caller, of the line that called the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("budgetsvm."):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,32 +1,25 @@
 """BudgetSVC: the classifier."""
 
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array, compute_class_weight
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import compute_class_weight
 
+from budgetsvm._classifier import TrainedClassifier
 from budgetsvm._data import find_classes, weighted_rows
 from budgetsvm._machine import Epochs, PrecisionName
 from budgetsvm._polish import Polished
-from budgetsvm._streaming import StreamingMachine
 from budgetsvm._targets import OneVsRest, Outputs, Targets
-from budgetsvm._threads import count_threads
 from budgetsvm._training import Settings
 from budgetsvm._validation import check_choice, check_number
 from budgetsvm.kernels import Gamma
-from budgetsvm.losses import Hinge, Logistic, make_loss
-
-_ROWS_AT_ONCE = 1 << 16
+from budgetsvm.losses import Hinge, make_loss
 
 
-class BudgetSVC(ClassifierMixin, StreamingMachine):
+class BudgetSVC(ClassifierMixin, TrainedClassifier):
     """Kernel support vector classifier with at most `budget` support vectors.
 
     Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) in a time that grows
@@ -283,97 +276,6 @@ class BudgetSVC(ClassifierMixin, StreamingMachine):
         self._learn_block(X, self._codes(y), weights)
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the values of the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: positive for ``classes_[1]``. More: the largest is that of the class predicted.
-        """
-        check_is_fitted(self)
-        values = self._expansion.decision(
-            self._validate(X, reset=False), count_threads(self.n_jobs)
-        )
-        return values if values.shape[1] > 1 else values[:, 0]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of every row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = self._validate(X, reset=False)
-        codes, threads = np.empty(X.shape[0], np.intp), count_threads(self.n_jobs)
-        for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # not all rows × classes at once
-            some = slice(start, start + _ROWS_AT_ONCE)
-            values = self._expansion.decision(X[some], threads)
-            codes[some] = values.argmax(axis=1) if values.shape[1] > 1 else values[:, 0] > 0
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
-
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self._needs_logistic("predict_proba")
-    )
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class; with ``loss="logistic"`` only.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            Of more than two classes, each against the rest, scaled to sum up to 1.
-        """
-        values = self.decision_function(X)
-        if values.ndim == 1:
-            return np.column_stack([expit(-values), expit(values)])
-        shares: NDArray[np.float64] = expit(values)
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return shares
-
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self._needs_logistic("predict_log_proba")
-    )
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of the probability of every class; with ``loss="logistic"`` only.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        logarithms : ndarray of shape (n_samples, n_classes)
-        """
-        probabilities: NDArray[np.float64] = self.predict_proba(X)
-        return np.log(np.maximum(probabilities, np.finfo(float).tiny))
-
-    def _needs_logistic(self, method: str) -> bool:
-        if self.loss == "logistic" or isinstance(self.loss, Logistic):
-            return True
-        message = (
-            f"{method} needs loss='logistic'; for other losses fit "
-            "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
-        )
-        raise AttributeError(message)
-
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Polished | None:
         started = perf_counter()
         self._settings()  # complain about parameters before reading the data
@@ -419,48 +321,3 @@ class BudgetSVC(ClassifierMixin, StreamingMachine):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def polish(
-    X: Any, y: Any, Z: Any, *, sample_weight: ArrayLike | None = None, **parameters: Any
-) -> Polished:
-    """Solve the SVM in the span of given points: phase 2 alone.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Training rows.
-    y : array-like of shape (n_samples,)
-        Labels.
-    Z : array-like of shape (n_points, n_features)
-        The points; where they are linearly dependent in feature space, a subset is used.
-    sample_weight : array-like of shape (n_samples,), default=None
-        C of a row is multiplied by its weight.
-    **parameters
-        C, kernel, gamma, tol and other parameters of :class:`BudgetSVC`.
-
-    Returns
-    -------
-    polished : Polished
-        With attributes points, coef, bias, alpha, primal, dual, gap, converged and passes; `coef` has
-        one row per class if there are more than two.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from budgetsvm import polish
-    >>> X, y = make_moons(500, noise=0.1, random_state=0)
-    >>> result = polish(X, y, X[:30], C=10, gamma=2, tol=1e-3)
-    >>> result.converged, bool(result.dual <= result.primal)
-    (True, True)
-    """
-    Z = check_array(Z, dtype=np.float64)
-    model = BudgetSVC(**{**parameters, "basis": Z, "budget": len(Z), "polish": True})
-    polished = model._fit(X, y, sample_weight)
-    assert polished is not None  # there is a budget
-    alpha = polished.alpha
-    if alpha is not None and sample_weight is not None:  # rows of weight zero were left out
-        alpha = np.zeros(len(y))
-        alpha[np.asarray(sample_weight) > 0] = polished.alpha
-    coef = polished.coef if len(polished.coef) > 1 else polished.coef[0]
-    return replace(polished, points=model.support_vectors_, coef=coef, alpha=alpha)

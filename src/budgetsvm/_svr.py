@@ -224,7 +224,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         if first:
-            self._fit_scale(y)
+            self._fit_scale(y, weights)
+            self._refuse_constants(y)
         n_targets = 1 if y.ndim == 1 else y.shape[1]
         if n_targets != len(self.target_mean_):
             message = f"y has {n_targets} targets, but the first call had {len(self.target_mean_)}"
@@ -255,18 +256,28 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
-        self._fit_scale(y)
+        self._fit_scale(y, weights)
         return X, self._standardised(y), weights
 
-    def _fit_scale(self, y: NDArray[Any]) -> None:
+    def _fit_scale(self, y: NDArray[Any], weights: NDArray[np.float64]) -> None:
         """Take mean and standard deviation of the targets."""
         targets = y.astype(np.float64).reshape(len(y), -1)
-        self.target_mean_ = targets.mean(axis=0)
-        spread = targets.std(axis=0)
+        self.target_mean_ = np.average(targets, axis=0, weights=weights)
+        spread = np.sqrt(np.average((targets - self.target_mean_) ** 2, axis=0, weights=weights))
         # A constant target has nothing to be scaled; what rounding leaves of it is not worth learning.
         constant = spread <= 1e-12 * (abs(self.target_mean_) + 1e-300)
         self.target_scale_ = np.where(constant, 1.0, spread)
         self._flat = y.ndim == 1
+
+    def _refuse_constants(self, y: NDArray[Any]) -> None:
+        """Complain about a first block that does not tell the scale of the targets."""
+        constant = np.ptp(y.reshape(len(y), -1), axis=0) == 0
+        if constant.any():
+            message = (
+                f"the first block of {len(y)} rows fixes the scale of the targets, but its targets are all "
+                f"equal to {y.reshape(len(y), -1)[0, constant.argmax()]}: begin with more rows"
+            )
+            raise ValueError(message)
 
     def _standardised(self, y: NDArray[Any]) -> NDArray[np.float64]:
         targets = y.astype(np.float64).reshape(len(y), -1)
