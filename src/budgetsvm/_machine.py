@@ -255,7 +255,9 @@ class BudgetMachine(BaseEstimator):
             visits = phase_one_visits(self.epochs, len(problem.rows), budget, polish=polish)
             adapt = polish and self.epochs == "auto" and stopping is None
             self._learn(problem, visits, rng, adapt=adapt, stopping=stopping)
-            return problem
+            if len(self._expansion) > 0 or not polish:
+                return problem
+            points = random_rows(rows, 1, rng)  # no row has a loss: any term will do
         n_outputs = problem.outputs.count
         self._keep(points, np.zeros((n_outputs, len(points))), np.zeros(n_outputs))
         return problem

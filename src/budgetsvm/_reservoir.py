@@ -40,9 +40,9 @@ class Reservoir:
     def _draw(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Choose which of the coming rows go where."""
         numbers = np.arange(self.seen, self.seen + count)
-        slots = np.where(
-            numbers < self.capacity, numbers, self._rng.integers(0, numbers + 1, endpoint=False)
-        )
+        # One number for every row: so the sample does not depend on where blocks begin.
+        drawn = (self._rng.random(count) * (numbers + 1)).astype(np.int64)
+        slots = np.where(numbers < self.capacity, numbers, drawn)
         self.seen += count
         self.size = min(self.seen, self.capacity)
         rows = np.flatnonzero(slots < self.capacity)
