@@ -112,7 +112,7 @@ def test_bad_fractions():
 def test_many_outputs_without_a_budget():
     for kind in ("many classes", "several targets"):
         model, data = make(kind, budget=None)
-        with pytest.raises(ValueError, match="early_stopping of more than two classes.*budget"):
+        with pytest.raises(ValueError, match=r"early_stopping of more than two classes.*budget"):
             model.fit(*data)
     model, data = make("two classes", budget=None, epochs=100)
     assert model.fit(*data).n_iter_ < 100

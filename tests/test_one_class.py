@@ -51,7 +51,9 @@ def test_the_share_of_outliers_is_nu(rows, nu, options):
     assert np.mean(model.predict(rows) == -1) == pytest.approx(nu, abs=0.01)
 
 
-@pytest.mark.parametrize("options", [{}, {"polish": False, "budget": 20}, {"budget": None}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"polish": False, "budget": 20}, {"budget": None}], ids=str
+)
 def test_attributes_rebuild_the_decision_function(rows, options):
     model = make(**options).fit(rows)
     values = model.decision_function(rows)

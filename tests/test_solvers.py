@@ -435,9 +435,7 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     rows, targets = trainer.problem.rows, trainer.problem.outputs.of_output(0)
     n = len(targets)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
-    plain = plain_class(
-        reference.Kernel("rbf", 1.5), rows.X, targets.y, targets.box, 15, theirs
-    )
+    plain = plain_class(reference.Kernel("rbf", 1.5), rows.X, targets.y, targets.box, 15, theirs)
     rng = np.random.default_rng(11)
     assert len(trainer.history) == 2
     for record in trainer.history:

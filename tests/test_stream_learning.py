@@ -248,12 +248,12 @@ def test_polish_now_needs_a_sample_of_all_rows():
     X, y = noisy_xor(500, 3)
     with pytest.raises(ValueError, match="not fitted"):
         make().polish_now()
-    with pytest.raises(ValueError, match="there are no rows to polish with.*reservoir > 0"):
+    with pytest.raises(ValueError, match=r"there are no rows to polish with.*reservoir > 0"):
         make().fit(X, y).polish_now()
     with pytest.raises(ValueError, match=r"reservoir > 0 \(it is 0\)"):
         make(reservoir=0).partial_fit(X, y).polish_now()
     model = make().fit(X, y).partial_fit(X[:10], y[:10])
-    with pytest.raises(ValueError, match="sample of the last 10 rows only.* seen 510"):
+    with pytest.raises(ValueError, match=r"sample of the last 10 rows only.* seen 510"):
         model.polish_now()
 
 
@@ -262,7 +262,9 @@ def test_weights_in_streams():
     X, y = noisy_xor(1000, 4)
     weights = np.where(np.arange(1000) % 4 == 0, 0.0, 2.0)
     wrong = np.where(weights == 0, -y, y)
-    blocks = [(X[s : s + 100], wrong[s : s + 100], weights[s : s + 100]) for s in range(0, 1000, 100)]
+    blocks = [
+        (X[s : s + 100], wrong[s : s + 100], weights[s : s + 100]) for s in range(0, 1000, 100)
+    ]
     weighted = make(C=5).fit_stream(blocks)
     plain = make(C=10).fit_stream([(x[w > 0], v[w > 0]) for x, v, w in blocks])
     np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X), atol=1e-6)

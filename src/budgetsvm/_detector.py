@@ -17,6 +17,7 @@ class TrainedDetector(StreamingMachine):
     nu: float
     _level: float  # ρ per row
     _weight_seen: float
+    _offset: float | None  # None: not known yet
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
@@ -87,4 +88,4 @@ class TrainedDetector(StreamingMachine):
     def _set_scale(self) -> None:
         """Find what values of the model have to be multiplied with; the offset is then unknown."""
         self._scale = self._level * self._weight_seen
-        self._offset: float | None = None
+        self._offset = None

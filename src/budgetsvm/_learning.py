@@ -43,7 +43,9 @@ def learn_terms(
         # Earlier terms are shared by all outputs: go on with a budget that is never exceeded.
         settings = replace(settings, budget=len(model) + visits)
     if several and settings.budget is None and stopping is not None:
-        message = "early_stopping of more than two classes, or several targets, needs a budget, not None"
+        message = (
+            "early_stopping of more than two classes, or several targets, needs a budget, not None"
+        )
         raise ValueError(message)
     trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
     total = visits * problem.outputs.count if several and settings.budget is None else visits

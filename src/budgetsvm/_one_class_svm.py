@@ -260,7 +260,9 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
 
     def _find_level(self, X: Any, weights: NDArray[np.float64]) -> None:
         self._weight_seen = 0.0
-        with np.errstate(over="ignore", invalid="ignore"):  # _start complains about too large values
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # _start complains about too large values
             kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
             self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
 
