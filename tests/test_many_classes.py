@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from budgetsvm import BudgetSVC
+from budgetsvm._threads import _pool, abandoned, count_threads, map_in_order
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 KINDS = [
@@ -217,6 +218,34 @@ def test_rows_of_one_class_without_weight_are_a_missing_class(blobs):
 # ---- interruption ----
 
 
+def assert_threads_are_free():
+    """None of the threads that fits share is still at work: they all come to a barrier."""
+    n = count_threads(None)
+    barrier = threading.Barrier(n)
+    meeting = [_pool(n).submit(barrier.wait, 30) for _ in range(n)]
+    assert sorted(each.result(timeout=60) for each in meeting) == list(range(n))
+
+
+def test_a_failure_is_known_to_all_threads():
+    """Whoever works long can ask whether it is still wanted."""
+    both = threading.Barrier(2)
+
+    def work(item):
+        both.wait(30)
+        if item == 0:
+            raise ArithmeticError("no more")
+        deadline = time.monotonic() + 60
+        while not abandoned() and time.monotonic() < deadline:
+            time.sleep(0.001)
+        seen.append(abandoned())
+
+    seen = []
+    with pytest.raises(ArithmeticError, match="no more"):
+        map_in_order(work, [0, 1], 2)
+    assert seen == [True]
+    assert not abandoned()
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -234,7 +263,6 @@ def test_rows_of_one_class_without_weight_are_a_missing_class(blobs):
 )
 def test_interrupt_ends_a_fit_at_once(options):
     X, codes = make_blobs(40_000, centers=4, cluster_std=8.0, random_state=1)
-    threads = threading.active_count()
     timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
     timer.start()
     start = time.perf_counter()
@@ -242,7 +270,5 @@ def test_interrupt_ends_a_fit_at_once(options):
         make(**{"budget": 200, **options}).fit(X, codes)
     assert time.perf_counter() - start < 30  # not a measurement: without Ctrl-C it would be hours
     timer.join()
-    deadline = time.monotonic() + 30
-    while threading.active_count() > threads + 2 and time.monotonic() < deadline:
-        time.sleep(0.05)  # threads of the pool may stay, but only as many as there are cores
+    assert_threads_are_free()
     make(epochs=1).fit(X[:1000], codes[:1000])

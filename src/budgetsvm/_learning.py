@@ -38,15 +38,8 @@ def learn_terms(
     verbose: bool,
 ) -> Learned:
     """Make so many visits, `done` earlier ones not counted; see `Trainer.learn_basis` for `adapt`."""
+    settings = _settings_for(model, problem, settings, visits, stopping)
     several = problem.outputs.count > 1
-    if several and settings.budget is None and len(model):
-        # Earlier terms are shared by all outputs: go on with a budget that is never exceeded.
-        settings = replace(settings, budget=len(model) + visits)
-    if several and settings.budget is None and stopping is not None:
-        message = (
-            "early_stopping of more than two classes, or several targets, needs a budget, not None"
-        )
-        raise ValueError(message)
     trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
     total = visits * problem.outputs.count if several and settings.budget is None else visits
     with Progress("training", total, shown=verbose) as progress:
@@ -65,6 +58,26 @@ def learn_terms(
     if stopping is not None and stopping.best is not None:
         learned = stopping.best
     return Learned(learned, trainer.t, len(trainer.history), trainer.history)
+
+
+def _settings_for(
+    model: KernelExpansion,
+    problem: Problem,
+    settings: Settings,
+    visits: int,
+    stopping: EarlyStopping | None,
+) -> Settings:
+    """Return settings that can go on with the model."""
+    if problem.outputs.count == 1 or settings.budget is not None:
+        return settings
+    if len(model):  # terms that all outputs share: go on with a budget that is never exceeded
+        return replace(settings, budget=len(model) + visits)
+    if stopping is not None:
+        message = (
+            "early_stopping of more than two classes, or several targets, needs a budget, not None"
+        )
+        raise ValueError(message)
+    return settings
 
 
 def _trainer(
