@@ -14,7 +14,7 @@ def find_classes(y: NDArray[Any]) -> NDArray[Any]:
     check_classification_targets(y)
     classes: NDArray[Any] = np.unique(y)
     if len(classes) == 1:
-        message = f"y has only one class, {classes[0]!r}; a classifier needs two"
+        message = f"y has only one class, {classes.tolist()[0]!r}; a classifier needs two"
         raise ValueError(message)
     return classes
 

@@ -32,8 +32,8 @@ class EarlyStopping:
         count = round(share * n)
         if not 0 < count < n:
             message = (
-                f"validation_fraction={share} of {n} rows leaves {'none' if count >= n else 'all'} to "
-                "train on; change it, or set early_stopping=False"
+                f"validation_fraction={share} of {n} rows leaves none to "
+                f"{'train on' if count else 'hold out'}; change it, or set early_stopping=False"
             )
             raise ValueError(message)
         order = rng.permutation(n)

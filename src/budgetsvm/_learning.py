@@ -22,6 +22,7 @@ class Learned:
 
     model: KernelExpansion
     visits: int
+    epochs: int
     history: list[EpochRecord]
 
 
@@ -41,8 +42,13 @@ def learn_terms(
     epochs: EpochHooks | None = None,
 ) -> Learned:
     """Make so many visits, `done` earlier ones not counted; see `Trainer.learn_basis` for `adapt`."""
-    trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
     several = problem.outputs.count > 1
+    if several and settings.budget is None and stopping is not None:
+        message = (
+            "early_stopping of more than two classes, or several targets, needs a budget, not None"
+        )
+        raise ValueError(message)
+    trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
     total = visits * problem.outputs.count if several and settings.budget is None else visits
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:
@@ -55,7 +61,8 @@ def learn_terms(
             trained = replace(
                 model, points=np.concatenate([old, new]), coef=coef[:, used], bias=constants
             )
-            return Learned(trained, done + visits, trainer.history)
+            rounds = -(-len(trainer.history) // problem.outputs.count)
+            return Learned(trained, done + visits, rounds, trainer.history)
         _watch(trainer, lambda: _learned(trainer, model), stopping, epochs)
         (trainer.learn_basis if adapt else trainer.run)(visits, progress)
     learned = _learned(trainer, model)
@@ -123,4 +130,4 @@ def _learned(trainer: Trainer, before: KernelExpansion) -> Learned:
     coef = np.ascontiguousarray(own[:, used]) * trainer.scale
     bias = trainer.bias * trainer.scale if len(trainer.bias) else np.zeros(len(coef))
     model = replace(before, points=trainer.terms.points()[used], coef=coef, bias=bias)
-    return Learned(model, trainer.t, trainer.history)
+    return Learned(model, trainer.t, len(trainer.history), trainer.history)

@@ -242,7 +242,9 @@ class BudgetMachine(CallbackSupport, BaseEstimator):
             most = most_epochs(problem.outputs, visits, self.budget, adapt=adapt)
             with phase(self, "learn-terms", most) as task:
                 self._learn(problem, visits, rng, adapt=adapt, stopping=stopping, task=task)
-            return problem
+            if len(self._expansion) > 0 or not polish:
+                return problem
+            points = random_rows(rows, 1, rng)  # no row has a loss: any term will do
         n_outputs = problem.outputs.count
         self._keep(points, np.zeros((n_outputs, len(points))), np.zeros(n_outputs))
         return problem
@@ -282,7 +284,7 @@ class BudgetMachine(CallbackSupport, BaseEstimator):
         return {
             "_expansion": learned.model,
             "_visits": learned.visits,
-            "n_iter_": len(learned.history),
+            "n_iter_": learned.epochs,
             "history_": self.history_ + learned.history,
         }
 
@@ -301,6 +303,18 @@ class BudgetMachine(CallbackSupport, BaseEstimator):
 
     def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Polished:
         """Phase 2, on the current terms."""
+        polished = self._solve_in_span(problem, rng, started, self._warm_point(problem))
+        self.duality_gap_ = polished.gap
+        self.objective_ = (polished.primal, polished.dual)
+        self.converged_ = polished.converged
+        if not polished.converged:
+            warn_not_converged(polished, self.tol)
+        return polished
+
+    def _solve_in_span(
+        self, problem: Problem, rng: np.random.Generator, started: float, start: Start | None
+    ) -> Polished:
+        """Solve the problem in the span of the current terms, and keep the solution."""
         model = self._expansion
         with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
             basis = Basis.of(model.points, model.kernel, constant=self.fit_intercept)
@@ -309,17 +323,12 @@ class BudgetMachine(CallbackSupport, BaseEstimator):
                 basis,
                 self._limits(started),
                 rng,
-                start=self._warm_point(problem),
+                start=start,
                 report=progress.report,
             )
         self._keep(polished.points.astype(model.points.dtype), polished.coef, polished.bias)
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / problem.outputs.box
-        self.duality_gap_ = polished.gap
-        self.objective_ = (polished.primal, polished.dual)
-        self.converged_ = polished.converged
-        if not polished.converged:
-            warn_not_converged(polished, self.tol)
         return polished
 
     def _warm_point(self, problem: Problem) -> Start | None:

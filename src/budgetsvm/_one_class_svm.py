@@ -8,27 +8,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._callbacks import watched
 from budgetsvm._data import generator, weighted_rows
+from budgetsvm._density import DensityTargets, typical_level, weighted_quantile
+from budgetsvm._detector import TrainedDetector
 from budgetsvm._expansion import KernelExpansion
-from budgetsvm._landmarks import dense_points
 from budgetsvm._machine import Epochs, PrecisionName
-from budgetsvm._polish import Polished
-from budgetsvm._rows import Rows, variance
-from budgetsvm._streaming import StreamingMachine
-from budgetsvm._targets import Outputs, Targets
-from budgetsvm._threads import count_threads
+from budgetsvm._polish import Polished, Start
+from budgetsvm._rows import variance
+from budgetsvm._targets import Outputs
 from budgetsvm._training import Problem, Settings
 from budgetsvm._validation import check_number
 from budgetsvm.kernels import Gamma
 
-_SAMPLE = 2000  # rows for a first estimate of the density
 _MOST_TRIALS, _PRECISION = 8, 0.02
 
 
-class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
+class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     """One-class support vector machine with at most `budget` support vectors.
 
     Finds where data are dense, as scikit-learn's ``OneClassSVM`` does: the fraction `nu` of the training
@@ -62,7 +59,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         Whether to solve the problem in the span of the terms after they are learned.
     basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
         Where the terms come from: phase 1, random rows, cluster centres, or these points.
-    tol : float, default=1e-2
+    tol : float, default=1e-3
         The relative duality gap (P - D) / P at which the polish is done.
     max_passes : int, default=500
         The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
@@ -96,7 +93,8 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
     dual_coef_ : ndarray of shape (1, n_terms)
         Their coefficients, scaled like those of ``OneClassSVM``.
     offset_ : float
-        ``decision_function = score_samples - offset_``.
+        ``decision_function = score_samples - offset_``. After ``partial_fit`` it is taken from the
+        reservoir, or from the last block if there is none.
     intercept_ : ndarray of shape (1,)
         The same as ``-offset_``.
     duality_gap_, objective_, converged_
@@ -138,7 +136,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
-        tol: float = 1e-2,
+        tol: float = 1e-3,
         max_passes: int = 500,
         time_limit: float | None = None,
         memory_limit: float | None = None,
@@ -153,12 +151,6 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         verbose: int = 0,
     ) -> None:
         self._set_parameters(locals())
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The same as ``-offset_``."""
-        self._fitted()
-        return np.array([-self.offset_])
 
     @watched
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
@@ -181,7 +173,9 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         self._settings()  # complain about parameters before reading the data
         X, _, weights = self._encode(X, None, sample_weight)
         self._fit_outputs(X, self._outputs(weights, weights), started)
-        self._set_offset(X, weights)
+        self._weight_seen = float(weights.sum())
+        self._set_scale()
+        self._offset = weighted_quantile(self._scores(X), weights, self.nu)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
@@ -206,52 +200,14 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
         if first:
             self._find_level(X, weights)
+        offset = None if first else self._offset
         self._learn_block(X, weights, weights)
-        self._set_offset(X, weights)
+        self._set_scale()
+        if self._reservoir is None:
+            self._offset = weighted_quantile(self._scores(X), weights, self.nu)
+        elif self._reservoir.seen < self._rows_seen:  # it lacks the rows of an earlier fit
+            self._offset = offset
         return self
-
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return f(x) for every row: the higher, the more normal it is.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self._scores(self._validate(X, reset=False))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores less the offset: negative for outliers.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        values : ndarray of shape (n_samples,)
-        """
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return +1 for every row that is like the training data, and -1 for outliers.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def polish_now(self) -> Self:
         """Solve the machine in the span of its terms, on a sample of all rows that it has seen.
@@ -261,9 +217,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         self : BudgetOneClassSVM
         """
         super().polish_now()
-        if self._reservoir is not None:
-            X, _, weights = self._reservoir.rows()
-            self._set_offset(X, weights)
+        self._set_scale()
         return self
 
     def _settings(self) -> Settings:
@@ -276,7 +230,7 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         # With α in [0, 1], as scikit-learn has it, rows at the margin have a score of ρ. Divided by ρ
         # they have a margin of 1, and α is in [0, 1/ρ].
         total = max(float(weights.sum()), self._weight_seen)
-        return Targets.of_labels(np.ones(len(weights)), weights / (self._level * total))
+        return DensityTargets.of_labels(np.ones(len(weights)), weights / (self._level * total))
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:  # noqa: ARG002
         X = self._validate(X, reset=True)
@@ -285,62 +239,47 @@ class BudgetOneClassSVM(OutlierMixin, StreamingMachine):
         return X, weights, weights
 
     def _find_level(self, X: Any, weights: NDArray[np.float64]) -> None:
-        """Estimate ρ per row, from the scores of a model in which all rows have the same share.
-
-        Such a model is a kernel density estimate; α = ν for all rows is where the optimum is for ν = 1,
-        and not far from it where the kernel is wide.
-        """
         self._weight_seen = 0.0
-        kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
-        rng = generator(self.random_state)
-        chosen = np.sort(rng.choice(X.shape[0], min(_SAMPLE, X.shape[0]), replace=False))
-        some, shares = X[chosen], weights[chosen] / weights[chosen].sum()
-        points = dense_points(Rows(some, np.float64, None), np.arange(len(chosen)))
-        density = KernelExpansion(kernel, points, shares[np.newaxis], np.zeros(1), None)
-        scores = density.decision(some, count_threads(self.n_jobs))[:, 0]
-        self._level = self.nu * max(float(np.quantile(scores, self.nu)), np.finfo(float).tiny)
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # _start complains about too large values
+            kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
+            self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
 
     def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
         self._weight_seen += float(weights.sum())
         super()._learn_block(X, encoded, weights)
 
-    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Polished:
+    def _solve_in_span(
+        self, problem: Problem, rng: np.random.Generator, started: float, start: Start | None
+    ) -> Polished:
         """Phase 2, for the C at which the dual variables make up the share nu of their bounds.
 
         That share falls as C grows. Each solution tells how far off it is, and the next one starts from
         it; a few are enough.
         """
         for _ in range(_MOST_TRIALS):
-            polished = super()._polish(problem, rng, started)
+            polished = super()._solve_in_span(problem, rng, started, start)
             assert polished.alpha is not None  # there is one output
             share = float(polished.alpha.sum() / problem.outputs.box.sum())
-            if abs(share - self.nu) <= _PRECISION * self.nu or share == 0:
+            if abs(share - self.nu) <= _PRECISION * self.nu or share == 0 or not polished.converged:
                 break
             # For small C all α are at their bounds; where ν has an effect, α falls about as 1 / C.
             factor = float(np.clip(share / self.nu, 0.2, 5.0))
             problem = replace(problem, outputs=problem.outputs.scaled(factor))
+            start = Start(self._expansion.coef, self._expansion.bias, polished.alpha * factor)
             self._level /= factor
         return polished
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return self._expansion.decision(X, count_threads(self.n_jobs))[:, 0] * self._scale
-
-    def _set_offset(self, X: Any, weights: NDArray[np.float64]) -> None:
-        """Find the score below which the share nu of the rows lies."""
-        self._scale = self._level * max(float(weights.sum()), self._weight_seen)
-        scores = self._scores(X)
-        order = np.argsort(scores, kind="stable")
-        below = np.cumsum(weights[order]) - weights[order]
-        first = int(np.searchsorted(below, self.nu * weights.sum()))
-        self.offset_ = float(scores[order[min(first, len(order) - 1)]])
 
     def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:
         other = copy(self)
         other._expansion = model
         X = self._validate(X, reset=False)
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
-        other._set_offset(X, weights)
-        return {"_scale": other._scale, "offset_": other.offset_}
+        other._weight_seen = float(weights.sum())
+        other._set_scale()
+        offset = weighted_quantile(other._scores(X), weights, self.nu)
+        return {"_scale": other._scale, "_offset": offset}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

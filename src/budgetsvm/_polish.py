@@ -25,7 +25,7 @@ from budgetsvm._many_outputs import solve_outputs
 from budgetsvm._newton import NewtonMethod, newton_on_samples
 from budgetsvm._span import SpanProblem
 from budgetsvm._targets import OneVsRest, Outputs
-from budgetsvm._threads import single_threaded_blas
+from budgetsvm._threads import abandoned, single_threaded_blas
 from budgetsvm._training import Problem
 from budgetsvm._weston_watkins import solve_weston_watkins
 
@@ -44,7 +44,7 @@ class Limits:
 
     def reached(self, gap: float, passes: int) -> bool:
         """Whether a problem is solved, or has to be left as it is."""
-        late = perf_counter() >= self.deadline
+        late = perf_counter() >= self.deadline or abandoned()
         return gap <= self.tol or passes >= self.max_passes or late
 
 

@@ -24,9 +24,10 @@ class Reservoir:
         if self._store is None:
             shape = (self.capacity, *encoded.shape[1:])
             self._encoded, self._weights = np.empty(shape, encoded.dtype), np.empty(self.capacity)
-            self._store = _SparseRows() if sparse.issparse(X) else _DenseRows(X.dtype)
+            some = _SparseRows() if sparse.issparse(X) else _DenseRows(X.dtype, self.capacity)
+            self._store = some
         rows, slots = self._draw(len(encoded))
-        self._store.put(X, rows, slots)
+        self._store.put(X[rows], slots)
         self._encoded[slots] = encoded[rows]
         self._weights[slots] = weights[rows]
 
@@ -39,9 +40,9 @@ class Reservoir:
     def _draw(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Choose which of the coming rows go where."""
         numbers = np.arange(self.seen, self.seen + count)
-        slots = np.where(
-            numbers < self.capacity, numbers, self._rng.integers(0, numbers + 1, endpoint=False)
-        )
+        # One number for every row: so the sample does not depend on where blocks begin.
+        drawn = (self._rng.random(count) * (numbers + 1)).astype(np.int64)
+        slots = np.where(numbers < self.capacity, numbers, drawn)
         self.seen += count
         self.size = min(self.seen, self.capacity)
         rows = np.flatnonzero(slots < self.capacity)
@@ -54,16 +55,18 @@ class Reservoir:
 class _DenseRows:
     """An array that grows up to the capacity."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Any, capacity: int) -> None:
         self._values: NDArray[Any] = np.empty((0, 0), dtype)
+        self._capacity = capacity
 
-    def put(self, X: NDArray[Any], rows: NDArray[np.int64], slots: NDArray[np.int64]) -> None:
+    def put(self, X: Any, slots: NDArray[np.int64]) -> None:
+        X = X.toarray() if sparse.issparse(X) else X
         if len(slots) and slots.max() >= len(self._values):
-            room = max(int(slots.max()) + 1, 2 * len(self._values))
+            room = max(int(slots.max()) + 1, min(2 * len(self._values), self._capacity))
             grown = np.empty((room, X.shape[1]), self._values.dtype)
             grown[: len(self._values)] = self._values.reshape(-1, X.shape[1])
             self._values = grown
-        self._values[slots] = X[rows]
+        self._values[slots] = X
 
     def matrix(self, size: int) -> NDArray[Any]:
         return self._values[:size]
@@ -76,9 +79,10 @@ class _SparseRows:
         self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
         self._width = 0
 
-    def put(self, X: Any, rows: NDArray[np.int64], slots: NDArray[np.int64]) -> None:
+    def put(self, X: Any, slots: NDArray[np.int64]) -> None:
+        X = sparse.csr_matrix(X)
         self._width = X.shape[1]
-        for row, slot in zip(rows.tolist(), slots.tolist(), strict=True):
+        for row, slot in enumerate(slots.tolist()):
             span = slice(X.indptr[row], X.indptr[row + 1])
             self._entries[slot] = X.data[span].copy(), X.indices[span].copy()
 

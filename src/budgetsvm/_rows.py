@@ -42,12 +42,14 @@ class Rows:
 
     @property
     def row_cost(self) -> float:
-        """Stored values per row."""
-        return float(self.X.nnz / max(1, len(self)) if sparse.issparse(self.X) else self.X.shape[1])
+        """Values per row that the core has to look at."""
+        if sparse.issparse(self.X) and self.centre is None:
+            return float(self.X.nnz / max(1, len(self)))
+        return float(self.X.shape[1])
 
     def block(self, chosen: slice | NDArray[np.int64]) -> Block:
         """Return the chosen rows."""
-        part = self.X[chosen]
+        part = self._part(chosen)
         if sparse.issparse(part):
             return (
                 np.ascontiguousarray(part.data, dtype=self.dtype),
@@ -61,13 +63,20 @@ class Rows:
     def source(self, chosen: slice | NDArray[np.int64]) -> Source:
         """Return the chosen rows for the core."""
         if sparse.issparse(self.X):
-            return self._sparse_source(chosen)
+            if self.centre is None:
+                return self._sparse_source(chosen)
+            return np.ascontiguousarray(self._part(chosen)), None, self.centre
         X = np.asarray(self.X)
         if isinstance(chosen, slice):
             return np.ascontiguousarray(X[chosen]), None, self.centre
         if X.flags.c_contiguous:
             return X, np.ascontiguousarray(chosen), self.centre
         return np.ascontiguousarray(X[chosen]), None, self.centre
+
+    def _part(self, chosen: slice | NDArray[np.int64]) -> Any:
+        """Return rows of X; less a centre, sparse ones are no longer sparse."""
+        part = self.X[chosen]
+        return part.toarray() if sparse.issparse(part) and self.centre is not None else part
 
     def _sparse_source(self, chosen: slice | NDArray[np.int64]) -> Source:
         if (

@@ -40,6 +40,12 @@ class StreamingMachine(BudgetMachine):
                 f"reservoir > 0 (it is {self.reservoir})"
             )
             raise ValueError(message)
+        if self._reservoir.seen < self._rows_seen:
+            message = (
+                f"polish_now has a sample of the last {self._reservoir.seen} rows only, but the model has "
+                f"seen {self._rows_seen}: use partial_fit from the start, with reservoir > 0; or fit"
+            )
+            raise ValueError(message)
         if self.budget is None or len(self._expansion) == 0:
             return self
         X, encoded, weights = self._reservoir.rows()
@@ -56,7 +62,7 @@ class StreamingMachine(BudgetMachine):
         Parameters
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight)
-            The data, e.g. :func:`budgetsvm.streams.read_blocks`.
+            The data, e.g. :func:`budgetsvm.streams.read_blocks`. Where there is no y, X alone will do.
         **parameters
             For ``partial_fit``: `classes`, where the first block may lack some.
 
@@ -66,8 +72,8 @@ class StreamingMachine(BudgetMachine):
         """
         self.__dict__.pop("_expansion", None)
         for block in blocks:
-            X, y, *weights = block
-            weighted = {"sample_weight": weights[0]} if weights else {}
+            X, y, weights = _parts(block)
+            weighted = {} if weights is None else {"sample_weight": weights}
             self.partial_fit(X, y, **parameters, **weighted)
         if not hasattr(self, "_expansion"):
             raise ValueError("the stream has no rows: there is nothing to learn from")
@@ -87,3 +93,13 @@ class StreamingMachine(BudgetMachine):
             self._reservoir.add(X, encoded, weights)
         self._learn(self._problem(X, outputs), len(encoded), rng)
         self.history_ = self.history_[-_RECORDS:]
+
+
+def _parts(block: Any) -> tuple[Any, Any, Any]:
+    """Return rows, targets and weights of a block; None for what it does not have."""
+    parts = block if isinstance(block, tuple) else (block,)
+    if not 1 <= len(parts) <= 3:
+        message = f"a block must be (X, y) or (X, y, sample_weight), not {len(parts)} objects"
+        raise ValueError(message)
+    X, y, weights = (*parts, None, None)[:3]
+    return X, y, weights

@@ -38,8 +38,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
         hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
     multi_class : {"ovr", "weston-watkins"}, default="ovr"
-        More than two classes: each against the rest, or the joint problem of Weston & Watkins, which
-        is often more accurate and takes longer (hinge loss only; it is what the polish solves).
+        More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
+        loss only). Neither is more accurate on all data; C means less regularisation for the latter.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
         The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
         All but "rbf" need ``maintenance="project"`` or ``"remove"``.

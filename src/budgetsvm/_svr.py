@@ -203,6 +203,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         if first:
             self._fit_scale(y, weights)
+            self._refuse_constants(y)
         n_targets = 1 if y.ndim == 1 else y.shape[1]
         if n_targets != len(self.target_mean_):
             message = f"y has {n_targets} targets, but the first call had {len(self.target_mean_)}"
@@ -246,6 +247,16 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         constant = spread <= 1e-12 * (abs(self.target_mean_) + 1e-300)
         self.target_scale_ = np.where(constant, 1.0, spread)
         self._flat = y.ndim == 1
+
+    def _refuse_constants(self, y: NDArray[Any]) -> None:
+        """Complain about a first block that does not tell the scale of the targets."""
+        constant = np.ptp(y.reshape(len(y), -1), axis=0) == 0
+        if constant.any():
+            message = (
+                f"the first block of {len(y)} rows fixes the scale of the targets, but its targets are all "
+                f"equal to {y.reshape(len(y), -1)[0, constant.argmax()]}: begin with more rows"
+            )
+            raise ValueError(message)
 
     def _standardised(self, y: NDArray[Any]) -> NDArray[np.float64]:
         targets = y.astype(np.float64).reshape(len(y), -1)

@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
@@ -39,20 +39,26 @@ def map_in_order(
     """Return function(item) in the order of the items, computed in up to n_threads threads.
 
     The calling thread is one of them. The others take what is next from a common queue: so a call
-    wakes them up once, however many items there are.
+    wakes them up once, however many items there are. After an exception or an interrupt, functions that
+    take long should end when `abandoned` says so.
     """
     work = list(items)
     helpers = min(n_threads, len(work)) - 1
     if helpers < 1:
         return [function(item) for item in work]
     results: dict[int, _Result] = {}
-    queue = iter(range(len(work)))
+    queue, failed = iter(range(len(work))), threading.Event()
 
     def run() -> None:
+        before, _own.failed = getattr(_own, "failed", None), failed
         try:
             for i in queue:
                 results[i] = function(work[i])
+        except BaseException:
+            failed.set()
+            raise
         finally:
+            _own.failed = before
             for _ in queue:  # after an exception or an interrupt the rest is not wanted
                 pass
 
@@ -60,10 +66,29 @@ def map_in_order(
     try:
         run()
     finally:
-        for other in others:
-            if not other.cancel():  # it has begun
-                other.result()
+        _finish(others, failed)
     return [results[i] for i in range(len(work))]
+
+
+_own = threading.local()
+
+
+def abandoned() -> bool:
+    """Return whether another thread of the call of `map_in_order` that this is part of has failed."""
+    failed = getattr(_own, "failed", None)
+    return failed is not None and failed.is_set()
+
+
+def _finish(others: list[Future[None]], failed: threading.Event) -> None:
+    """Wait for threads that have begun."""
+    begun = [other for other in others if not other.cancel()]
+    try:
+        for other in begun:
+            other.result()
+    except BaseException:  # of theirs, or an interrupt while waiting
+        failed.set()
+        wait(begun)
+        raise
 
 
 @cache
