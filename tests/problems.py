@@ -86,6 +86,6 @@ def core_rows(X: Any, dtype: Any) -> Any:
     return np.ascontiguousarray(X, dtype), None, None
 
 
-def core_problem(order: Any, diagonal: Any, y: Any, box: Any, alpha: Any, slots: Any) -> Any:
-    """A classification problem with the hinge loss for the core."""
-    return ("hinge", 0.0), order, diagonal, y, np.ones(1), box, alpha, slots, np.empty(0)
+def core_problem(order: Any, diagonal: Any, y: Any, *arrays: Any) -> Any:
+    """A classification problem with the hinge loss for the core; arrays: box, alpha and slots."""
+    return ("hinge", 0.0), order, diagonal, y, np.ones(1), *arrays, np.empty(0)

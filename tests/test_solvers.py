@@ -431,11 +431,16 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     ours, theirs = MAINTENANCE[maintenance]
     trainer = make_trainer(solver(order=order), ours, 15)
     with Progress("", 0, shown=False) as progress:
-        trainer.run(2 * len(trainer.problem.targets.y), progress)
-    problem, n = trainer.problem, len(trainer.problem.targets.y)
+        trainer.run(2 * len(trainer.problem.outputs.y), progress)
+    problem, n = trainer.problem, len(trainer.problem.outputs.y)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
     plain = plain_class(
-        reference.Kernel("rbf", 1.5), problem.rows.X, problem.targets.y, problem.targets.box, 15, theirs
+        reference.Kernel("rbf", 1.5),
+        problem.rows.X,
+        problem.outputs.y,
+        problem.outputs.box,
+        15,
+        theirs,
     )
     rng = np.random.default_rng(11)
     assert len(trainer.history) == 2
@@ -467,7 +472,7 @@ def test_steps_and_violations_are_different_counts() -> None:
     """BSCA steps without a violation (δ < 0) and violations without a step (α_i = C_i)."""
     trainer = make_trainer(BSCA(), Merge(), 30)
     with Progress("", 0, shown=False) as progress:
-        trainer.run(4 * len(trainer.problem.targets.y), progress)
+        trainer.run(4 * len(trainer.problem.outputs.y), progress)
     last = trainer.history[-1]
     assert last["steps"] != last["violations"]
     X, y = np.zeros((1, 2)), np.ones(1)
