@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[np.float64]
 
 FEATURES = 10
-GAMMA = 0.05
-_WAVES, _FREQUENCY = 20, 0.3
+GAMMA = 0.1
+_WAVES, _FREQUENCY = 20, 0.45
 _FLIPPED = 0.05  # so 95 % is the best possible accuracy
 _SEED = 0
 

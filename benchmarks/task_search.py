@@ -25,8 +25,8 @@ def _powers(first: int, last: int, step: int = 2) -> tuple[float, ...]:
 
 
 _GRIDS: dict[str, dict[str, Sequence[float]]] = {
-    "classes": {"C": _powers(1, 5), "gamma": _powers(-7, 1)},
-    "regression": {"C": _powers(-1, 5), "gamma": _powers(-5, 1), "epsilon": _powers(-4, -2, 1)},
+    "classes": {"C": _powers(1, 5), "gamma": _powers(-9, 1)},
+    "regression": {"C": _powers(-1, 5), "gamma": _powers(-9, 1), "epsilon": _powers(-4, -2, 1)},
     "one class": {"gamma": _powers(-9, 3, 1)},
 }
 
