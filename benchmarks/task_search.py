@@ -18,6 +18,9 @@ from benchmarks.data import Problem, data_folder, load
 from benchmarks.task_data import TASK_SPECS, TaskSpec
 
 _ROWS, _FOLDS, _SEED = 1500, 3, 0
+# One class: with a kernel so narrow that all rows are support vectors, AUC may be as good as can be while
+# nu has no effect. A wider kernel that does as well is preferred.
+_TIE = {"classes": 0.0, "regression": 0.0, "one class": 1e-3}
 
 
 def _powers(first: int, last: int, step: int = 2) -> tuple[float, ...]:
@@ -32,18 +35,17 @@ _GRIDS: dict[str, dict[str, Sequence[float]]] = {
 
 
 def search(spec: TaskSpec, problem: Problem) -> tuple[dict[str, float], float]:
-    """Return the parameters with the best score, and that; of equals, the first in the grid."""
+    """Return the parameters with the best score, and that; of ties, the first in the grid."""
     rng = np.random.default_rng(_SEED)
     chosen = rng.permutation(len(problem.y))[:_ROWS]
     X, y = problem.X[chosen], problem.y[chosen]
     grid = _GRIDS[spec.task]
-    best: tuple[dict[str, float], float] = ({}, -np.inf)
+    found = []
     for values in product(*grid.values()):
         parameters = dict(zip(grid, values, strict=True))
-        score = float(np.mean(list(_scores(spec, parameters, X, y))))
-        if score > best[1]:
-            best = (parameters, score)
-    return best
+        found.append((parameters, float(np.mean(list(_scores(spec, parameters, X, y))))))
+    least = max(score for _, score in found) - _TIE[spec.task]
+    return next(pair for pair in found if pair[1] >= least)
 
 
 def _scores(spec: TaskSpec, parameters: dict[str, float], X: Any, y: Any) -> Iterator[float]:
