@@ -39,6 +39,7 @@ def _found(model: BudgetSVC, seconds: float, memory: PeakMemory) -> dict[str, An
         "seconds": seconds,
         "peak_mb": None if peak is None else peak / 1e6,
         "score": float(score),
+        "visits": sum(record["visits"] for record in model.history_),
         "terms": len(model.support_vectors_),
         "converged": model.converged_,
     }

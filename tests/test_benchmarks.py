@@ -168,6 +168,7 @@ def test_a_stream_is_made_anew_and_alike_and_learned_in_a_fresh_process() -> Non
     assert not np.array_equal(stream_data.held(50, 20, seed=1)[0], X)
     size = {"n": 3000, "budget": 50, "seed": 0}
     streamed = call(stream_fits.learn, threads=1, patience=120, **size)
+    assert streamed["visits"] == 3000
     for row in (streamed, stream_fits.hold(threads=1, **size)):
         assert row["terms"] <= 50
         assert row["score"] > 0.6
