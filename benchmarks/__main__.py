@@ -15,6 +15,7 @@ from benchmarks import (
     peers,
     plot,
     prediction,
+    tasks,
     threads,
     two_phases,
 )
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "two-phases": two_phases,
     "landmarks": landmarks,
     "exact": exact,
+    "tasks": tasks,
     "peers": peers,
     "growth": growth,
     "threads": threads,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.data import SPECS
+from benchmarks.task_data import TASK_SPECS
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def parse(arguments: Sequence[str] | None, summaries: dict[str, str]) -> Options
         epilog=f"benchmarks:\n{listing}",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    names = [spec.name for spec in SPECS]
+    names = list(dict.fromkeys(spec.name for spec in (*SPECS, *TASK_SPECS)))
     add = parser.add_argument
     add("--only", nargs="+", choices=list(summaries), default=list(summaries), help="benchmarks")
     add("--data", nargs="+", type=str.upper, choices=names, help="data sets, instead of the usual")

@@ -2,18 +2,33 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of what is installed")
 
-from benchmarks import growth, plot, sizes, synthetic, trial
-from benchmarks.data import SPECS, Problem
+from benchmarks import (
+    growth,
+    plot,
+    sizes,
+    stream,
+    stream_data,
+    stream_fits,
+    synthetic,
+    task_data,
+    task_search,
+    tasks,
+    trial,
+)
+from benchmarks.data import SPECS, Problem, load
 from benchmarks.fresh import FreshProcessError, OutOfPatienceError, call
 from benchmarks.memory import PeakMemory
+from benchmarks.options import Options
 from benchmarks.report import Column, Record
 from benchmarks.rivals import OURS, PART, PEERS
+from benchmarks.task_data import TaskSpec
 from benchmarks.yardstick import KernelBlocks, single
 
 
@@ -89,3 +104,97 @@ def test_the_picture_shows_what_there_is(tmp_path: Path) -> None:
         table.add({"data": "D", "peer": peer, "seconds": 1.0, "score": 0.9, "comment": ""})
     plot.save(record, tmp_path)
     assert (tmp_path / plot.NAME).stat().st_size > 10_000
+
+
+def _options(**choices: Any) -> Options:
+    usual = {"only": ["tasks"], "data": None, "repeat": 1, "seeds": 2, "threads": 1, "full": False}
+    return Options(**{**usual, "out": Path(), **choices})
+
+
+def _write_libsvm(path: Path, X: Any, y: Any) -> None:
+    lines = (
+        f"{label:g} " + " ".join(f"{j}:{value:.6g}" for j, value in enumerate(row, 1))
+        for row, label in zip(X, y, strict=True)
+    )
+    path.write_text("\n".join(lines), encoding="ascii")
+
+
+@pytest.fixture
+def small_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One data set of each task, and one whose file is missing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3))
+    _write_libsvm(tmp_path / "classes", X, 1 + np.argmax(X, axis=1))
+    _write_libsvm(tmp_path / "regression", X, 50 + 20 * np.sin(X[:, 0]))
+    _write_libsvm(tmp_path / "two", X, np.where(np.linalg.norm(X, axis=1) < 1.8, 1, -1))
+    monkeypatch.setattr(
+        task_data,
+        "TASK_SPECS",
+        (
+            TaskSpec("LETTER", "classes", 3, 4.0, 0.5),
+            TaskSpec("USPS", "absent", 3, 4.0, 0.5),
+            TaskSpec("CADATA", "regression", 3, 4.0, 0.5, task="regression", epsilon=0.1),
+            TaskSpec("RINGS", "two", 3, 1.0, 0.5, task="one class", nu=0.1, inliers=1),
+        ),
+    )
+    return tmp_path
+
+
+def test_all_tasks_are_measured_and_missing_data_are_named(
+    small_tasks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BUDGETSVM_DATA", str(small_tasks))
+    record, options = Record({}, {}), _options(data=["LETTER", "USPS", "CADATA", "RINGS"])
+    tasks.run(record, iter(()), options)
+    assert record.missing[0] == "USPS (absent)"
+    assert not record.failures
+    found = {table.title: table.rows for table in record.tables}
+    assert [row["model"] for row in found["Many classes"]] == ["ovr", "weston-watkins", "random"]
+    assert all(row["score"] > 0.8 for row in found["Many classes"])
+    assert found["Many classes: time"][0]["ratio"] > 0
+    assert found["Regression"][0]["score"] > 0.95
+    assert found["Regression"][0]["verdict"] == "ok"
+    assert found["One class"][0]["score"] > 0.9
+    assert found["One class"][0]["amiss_verdict"] == "ok"
+
+
+def test_a_stream_is_made_anew_and_alike_and_learned_in_a_fresh_process() -> None:
+    X, y = stream_data.held(50, 20)
+    blocks = list(stream_data.blocks(50, 20))
+    assert [len(labels) for _, labels in blocks] == [20, 20, 10]
+    np.testing.assert_array_equal(np.vstack([rows for rows, _ in blocks]), X)
+    np.testing.assert_array_equal(np.concatenate([labels for _, labels in blocks]), y)
+    assert not np.array_equal(stream_data.held(50, 20, seed=1)[0], X)
+    size = {"n": 3000, "budget": 50, "seed": 0}
+    streamed = call(stream_fits.learn, threads=1, patience=120, **size)
+    assert streamed["visits"] == 3000
+    for row in (streamed, stream_fits.hold(threads=1, **size)):
+        assert row["terms"] <= 50
+        assert row["score"] > 0.6
+
+
+def test_growing_memory_misses_the_target() -> None:
+    record, flat = Record({}, {}), {"n": 10, "peak_mb": 20.0}
+    stream.judge_growth(record, flat, same := {"n": 40, "peak_mb": 21.0})
+    assert same["growth_verdict"] == "ok"
+    stream.judge_growth(record, flat, more := {"n": 40, "peak_mb": 60.0})
+    assert more["growth_verdict"] == "MISSED"
+    assert "40.0 MB more" in record.misses[0]
+
+
+def test_the_search_finds_parameters_of_every_task(
+    small_tasks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grids = {"C": (1.0, 4.0), "gamma": (1e-9, 0.5), "epsilon": (0.1, 10.0)}
+    wanted = {"classes": ("C", "gamma"), "regression": tuple(grids), "one class": ("gamma",)}
+    monkeypatch.setattr(
+        task_search,
+        "_GRIDS",
+        {task: {name: grids[name] for name in names} for task, names in wanted.items()},
+    )
+    for spec in task_data.TASK_SPECS:
+        if spec.name != "USPS":
+            found, score = task_search.search(spec, load(small_tasks, spec))
+            assert found["gamma"] == 0.5
+            assert score > 0.8
