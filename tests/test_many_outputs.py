@@ -147,6 +147,7 @@ def test_rows_are_forgotten() -> None:
         matrix,
         np.random.default_rng(0),
         lambda _, span: span.gap < 0.01,
+        tol=0.01,
         n_threads=1,
     )
     assert len(spans) == 4

@@ -5,7 +5,7 @@ g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = 
 one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -58,6 +58,11 @@ class Basis:
     def width(self) -> int:
         """The dimension of the span."""
         return len(self.gram)
+
+    def orthonormal(self) -> "Basis":
+        """Return the same span with its orthonormal features as terms."""
+        one = np.eye(self.width)
+        return replace(self, gram=one, lower=one, inverse=one)
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β, and the bias behind them, for orthonormal coordinates w."""

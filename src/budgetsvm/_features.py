@@ -45,14 +45,6 @@ class Matrix(ABC):
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
 
-    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a row is to be multiplied with, for coordinates w."""
-        return self.basis.coefficients(w)
-
-    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the coordinates of a sum of rows."""
-        return self.basis.projection(sums)
-
     def parts(self, n: int) -> list[slice]:
         """Return slices of n rows; the work of all threads on one each takes bounded memory."""
         return _slices(
@@ -61,7 +53,7 @@ class Matrix(ABC):
 
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return f(x_i) for the function with coordinates w."""
-        coef, values = self.coefficients(w), np.empty(self.n)
+        coef, values = self.basis.coefficients(w), np.empty(self.n)
 
         def evaluate(part: slice) -> None:
             _core.times(*self.part(self._everyone[part]), coef, values[part])
@@ -77,7 +69,7 @@ class Matrix(ABC):
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
             _core.add_transposed_times(*self.part(chosen[part]), scale[part], sums)
 
-        return self.projection(self._sum(evaluate, self.parts(len(chosen)), (self.width,)))
+        return self.basis.projection(self._sum(evaluate, self.parts(len(chosen)), (self.width,)))
 
     def normal_times(
         self,
@@ -150,19 +142,10 @@ class SomeRows(Matrix):
     def __init__(self, of: AllRows, chosen: NDArray[np.int64]) -> None:
         super().__init__(len(chosen), of.basis, of.n_threads, of.part_bytes)
         self._block, self._chosen = of.part_at_hand(chosen)
-        self._of = of
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
         return self._block, self._chosen[chosen]
-
-    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a row is to be multiplied with, for coordinates w."""
-        return self._of.coefficients(w)
-
-    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the coordinates of a sum of rows."""
-        return self._of.projection(sums)
 
 
 class KernelMatrix(AllRows):
@@ -250,7 +233,7 @@ class FeatureMatrix(AllRows):
     at_hand = True
 
     def __init__(self, of: KernelMatrix) -> None:
-        super().__init__(of.n, of.basis, 1, of.part_bytes)
+        super().__init__(of.n, of.basis.orthonormal(), 1, of.part_bytes)
         self.most_some = self.n
         self._held = of.features(self._everyone)
         self._squared_norms = super().squared_norms(self._held)
@@ -260,14 +243,6 @@ class FeatureMatrix(AllRows):
         return self._held, chosen
 
     feature_rows = part_at_hand = part
-
-    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what a row is to be multiplied with: w itself."""
-        return w
-
-    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the coordinates of a sum of rows: the sum itself."""
-        return sums
 
     def squared_norms(self, rows: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002 - they are all rows
         """Return ‖g‖² of the rows of a block."""

@@ -242,9 +242,7 @@ class BudgetMachine(CallbackSupport, BaseEstimator):
             most = most_epochs(problem.outputs, visits, self.budget, adapt=adapt)
             with phase(self, "learn-terms", most) as task:
                 self._learn(problem, visits, rng, adapt=adapt, stopping=stopping, task=task)
-            if len(self._expansion) > 0 or not polish:
-                return problem
-            points = random_rows(rows, 1, rng)  # no row has a loss: any term will do
+            return problem
         n_outputs = problem.outputs.count
         self._keep(points, np.zeros((n_outputs, len(points))), np.zeros(n_outputs))
         return problem

@@ -11,10 +11,14 @@ import numpy as np
 
 from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._features import FeatureMatrix
+from budgetsvm._hessian import HessianSolver
+from budgetsvm._newton import NewtonMethod
 from budgetsvm._span import SpanProblem
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import map_in_order
+from budgetsvm._turns import take_turns
 
+_WIDTH = 4.0  # of Newton's method, to begin with
 _SAMPLE = 4  # rows per dimension of the first working set, unless these are most of all
 
 
@@ -23,27 +27,32 @@ def solve_outputs(
     matrix: FeatureMatrix,
     rng: np.random.Generator,
     finished: Callable[[int, SpanProblem], bool],
+    *,
+    tol: float,
     n_threads: int,
 ) -> list[SpanProblem]:
-    """Solve all outputs, each until it is finished."""
+    """Solve all outputs, each until it is finished; `tol` is the gap that is wanted."""
     seeds = rng.integers(2**31, size=outputs.count)
 
     def solve(c: int) -> SpanProblem:
         span = SpanProblem(matrix, outputs.of_output(c))
-        _ascend(span, np.random.default_rng(int(seeds[c])), lambda: finished(c, span))
+        _solve(span, np.random.default_rng(int(seeds[c])), lambda: finished(c, span), tol)
         return _forget_rows(span)
 
     return map_in_order(solve, range(outputs.count), n_threads)
 
 
-def _ascend(span: SpanProblem, rng: np.random.Generator, finished: Callable[[], bool]) -> None:
+def _solve(
+    span: SpanProblem, rng: np.random.Generator, finished: Callable[[], bool], tol: float
+) -> None:
     nothing, n = np.zeros(len(span.targets)), span.matrix.n
     ascent = WorkingSetAscent(span, span.matrix, nothing.copy(), nothing, rng)
     sample = _SAMPLE * span.matrix.width
     if sample < 0.5 * n:
         ascent.round(np.sort(rng.choice(n, sample, replace=False)))
-    while not finished():
-        ascent.round()
+    solver = HessianSolver(span.matrix.basis)
+    newton = NewtonMethod(span, solver, tol, span.w, span.f, _WIDTH)  # for where ascent is stuck
+    take_turns(span, ascent, newton, finished)
 
 
 def _forget_rows(span: SpanProblem) -> SpanProblem:

@@ -27,6 +27,7 @@ from budgetsvm._span import SpanProblem
 from budgetsvm._targets import OneVsRest, Outputs
 from budgetsvm._threads import abandoned, single_threaded_blas
 from budgetsvm._training import Problem
+from budgetsvm._turns import take_turns
 from budgetsvm._weston_watkins import solve_weston_watkins
 
 _WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
@@ -215,7 +216,10 @@ def _solve_many(
         report(float(np.exp(np.log(gaps).mean())))  # an output that has not begun has a gap of 1
         return limits.reached(span.gap, span.passes)
 
-    return solve_outputs(outputs, FeatureMatrix(matrix), rng, finished, limits.n_threads)
+    features = FeatureMatrix(matrix)
+    return solve_outputs(
+        outputs, features, rng, finished, tol=limits.tol, n_threads=limits.n_threads
+    )
 
 
 def _solve(
@@ -239,16 +243,7 @@ def _solve(
     if finished() or not span.targets.loss.has_kinks:  # it goes all the way where there are none
         return
     ascent = WorkingSetAscent(span, span.matrix, newton.alpha(), newton.f, rng)
-    while not finished():
-        ascent.round()
-        if ascent.stuck and not finished():
-            newton.restart(span.w, span.f)
-            newton.run(finished)
-            alpha, f = newton.alpha(), newton.f
-            if span.dual > 0:  # otherwise there is no good dual point yet
-                alpha = span.alpha.copy()
-                f = span.values(span.point_of_alpha)
-            ascent.restart(alpha, f)
+    take_turns(span, ascent, newton, finished)
 
 
 def _nothing(outputs: Outputs, basis: Basis) -> Polished:
