@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetsvm._basis import Basis
 from budgetsvm._data import generator
 from budgetsvm._expansion import KernelExpansion
-from budgetsvm._machine import BudgetMachine, Epochs, PrecisionName
+from budgetsvm._machine import BudgetMachine
 from budgetsvm._one_class_svm import BudgetOneClassSVM
+from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._rows import as_rows
 from budgetsvm._svc import BudgetSVC
 from budgetsvm._svr import BudgetSVR

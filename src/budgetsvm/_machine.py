@@ -1,12 +1,11 @@
-"""What all estimators share: parameters, the two phases of training, the fitted model."""
+"""What all estimators share: the two phases of training, and the fitted model."""
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from budgetsvm._basis import Basis
@@ -17,56 +16,21 @@ from budgetsvm._expansion import KernelExpansion
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
 from budgetsvm._learning import Learned, learn_terms, most_epochs
 from budgetsvm._memory import default_limit
+from budgetsvm._parameters import MachineParameters
 from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
 from budgetsvm._progress import PolishProgress
 from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
-from budgetsvm._training import EpochRecord, Problem, Settings, phase_one_visits
-from budgetsvm._validation import check_choice, check_integer, check_number
-from budgetsvm.kernels import Callback, Gamma, make_kernel
-from budgetsvm.maintenance import make_maintenance
-from budgetsvm.solvers import make_solver
-
-Epochs: TypeAlias = float | Literal["auto"]
-PrecisionName: TypeAlias = Literal["auto", "single", "double"]
+from budgetsvm._training import EpochRecord, Problem, phase_one_visits
+from budgetsvm.kernels import Callback
 
 
-class BudgetMachine(CallbackSupport, BaseEstimator):
+class BudgetMachine(CallbackSupport, MachineParameters):
     """A kernel machine on a budget. Subclasses document the parameters and encode the targets."""
-
-    kernel: Any
-    gamma: Gamma
-    degree: int
-    coef0: float
-    budget: int | None
-    solver: Any
-    maintenance: Any
-    epochs: Epochs
-    polish: bool
-    basis: Any
-    fit_intercept: bool = False
-    tol: float
-    max_passes: int
-    time_limit: float | None
-    memory_limit: float | None
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    reservoir: int
-    warm_start: bool
-    precision: PrecisionName
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
 
     _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
-
-    def _set_parameters(self, given: dict[str, Any]) -> None:
-        """Take over what ``__init__`` was called with, given as its ``locals()``."""
-        for name in self._get_param_names():
-            setattr(self, name, given[name])
 
     # ---- the fitted model ----
 
@@ -91,55 +55,11 @@ class BudgetMachine(CallbackSupport, BaseEstimator):
             raise AttributeError(message)
         return self._expansion
 
-    # ---- parameters and data ----
+    # ---- data ----
 
     @abstractmethod
     def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
         """Return what rows with these targets, encoded by the subclass, and weights ask for."""
-
-    def _settings(self) -> Settings:
-        """Check all parameters, and return those that training needs."""
-        if self.epochs != "auto":
-            check_number("epochs", self.epochs, above=0)
-        self._check_polish()
-        self._check_stopping()
-        check_choice("precision", self.precision, ("auto", "single", "double"))
-        count_threads(self.n_jobs)
-        if self.budget is not None:
-            check_integer("budget", self.budget, least=1)
-        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        maintenance = make_maintenance(self.maintenance, kernel, self.budget)
-        return Settings(kernel, make_solver(self.solver), maintenance, self.budget)
-
-    def _check_polish(self) -> None:
-        check_number("tol", self.tol, above=0)
-        check_integer("max_passes", self.max_passes, least=1)
-        for name in ("time_limit", "memory_limit"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), above=0)
-        if isinstance(self.basis, str):
-            check_choice("basis", self.basis, ("learned", "random", "kmeans"))
-        if not self._learns_terms and not (self.polish and self.budget is not None):
-            message = (
-                "terms that are not learned get their coefficients from the polish: set polish=True "
-                "and a budget, or basis='learned'"
-            )
-            raise ValueError(message)
-
-    def _check_stopping(self) -> None:
-        check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
-        check_integer("reservoir", self.reservoir, least=0)
-        if not 0 < check_number("validation_fraction", self.validation_fraction) < 1:
-            message = f"validation_fraction must be between 0 and 1, not {self.validation_fraction}"
-            raise ValueError(message)
-
-    @property
-    def _learns_terms(self) -> bool:
-        return isinstance(self.basis, str) and self.basis == "learned"
-
-    @property
-    def _polishes(self) -> bool:
-        return bool(self.polish) and self.budget is not None
 
     def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
         """Check the data as scikit-learn does; dtypes and memory order stay what they are."""

@@ -14,7 +14,7 @@ from budgetsvm._data import generator, weighted_rows
 from budgetsvm._density import DensityTargets, typical_level, weighted_quantile
 from budgetsvm._detector import TrainedDetector
 from budgetsvm._expansion import KernelExpansion
-from budgetsvm._machine import Epochs, PrecisionName
+from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._polish import Polished, Start
 from budgetsvm._rows import variance
 from budgetsvm._targets import Outputs

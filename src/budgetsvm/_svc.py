@@ -11,7 +11,7 @@ from sklearn.utils import compute_class_weight
 from budgetsvm._callbacks import watched
 from budgetsvm._class_prediction import ClassPrediction
 from budgetsvm._data import find_classes, weighted_rows
-from budgetsvm._machine import Epochs, PrecisionName
+from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._polish import Polished
 from budgetsvm._streaming import StreamingMachine
 from budgetsvm._targets import OneVsRest, Outputs, Targets

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._callbacks import watched
 from budgetsvm._data import weighted_rows
-from budgetsvm._machine import Epochs, PrecisionName
+from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._streaming import StreamingMachine
 from budgetsvm._targets import ManyTargets, Outputs
 from budgetsvm._threads import count_threads
