@@ -39,7 +39,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
     multi_class : {"ovr", "weston-watkins"}, default="ovr"
         More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
-        loss only). Neither is more accurate on all data; C means less regularisation for the latter.
+        loss only). Neither is more accurate on all data; C means less regularisation for the latter,
+        and beyond some fifty classes it takes long.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
         The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
         All but "rbf" need ``maintenance="project"`` or ``"remove"``.
@@ -99,7 +100,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     random_state : int, RandomState, Generator or None, default=None
         Determines the order in which training points are visited.
     n_jobs : int or None, default=None
-        Threads for prediction. None is all cores.
+        Threads. None is all cores.
     verbose : int, default=0
         1 shows a progress bar with the time left.
 
