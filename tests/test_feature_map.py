@@ -151,3 +151,24 @@ def test_not_fitted_and_other_features(moons):
     model = make().fit(X, y)
     with pytest.raises(ValueError, match=r"3 features.*2 features"):
         model.transform(np.column_stack([X, X[:, 0]]))
+
+
+@pytest.mark.parametrize("kind", ["labels", "targets", "none"])
+def test_a_stream_of_rows(kind: str) -> None:
+    """Points are learned block by block, and serve a linear model."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 2))
+    wave = np.sin(2 * X[:, 0]) * X[:, 1]
+    y = {"labels": (wave > 0).astype(int), "targets": wave, "none": None}[kind]
+    features = BudgetFeatures(40, gamma=1.0, random_state=0)
+    for start in range(0, 3000, 500):
+        block = slice(start, start + 500)
+        features.partial_fit(X[block], None if y is None else y[block])
+    assert 20 <= len(features.components_) <= 40
+    assert features.transform(X[:7]).shape == (7, len(features.components_))
+    if kind == "labels":
+        linear = LinearSVC(C=10.0).fit(features.transform(X), y)
+        assert linear.score(features.transform(X), y) > 0.9
+    before = features.components_
+    features.fit(X[:500], None if y is None else y[:500])  # from scratch
+    assert not np.array_equal(features.components_, before)

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetsvm._basis import Basis
 from budgetsvm._data import generator
 from budgetsvm._expansion import KernelExpansion
-from budgetsvm._machine import BudgetMachine
 from budgetsvm._one_class_svm import BudgetOneClassSVM
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._rows import as_rows
+from budgetsvm._streaming import StreamingMachine
 from budgetsvm._svc import BudgetSVC
 from budgetsvm._svr import BudgetSVR
 from budgetsvm._threads import count_threads
@@ -140,9 +140,38 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         self : BudgetFeatures
         """
+        self.__dict__.pop("_learner", None)
         machine = self._machine(y)
         # The machine checks the data, and names itself in what it has to say about them.
         machine._fit_terms(X, y, generator(self.random_state))
+        self._adopt(machine)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
+        """Go through new rows once, continuing with the points of earlier calls.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
+            Their labels or targets. The first call decides on the task.
+        **parameters
+            For ``partial_fit`` of the estimator that learns the points, e.g. `classes`.
+
+        Returns
+        -------
+        self : BudgetFeatures
+        """
+        if not hasattr(self, "_learner"):
+            self._learner = self._machine(y)
+            self._learner.set_params(reservoir=0, random_state=self.random_state)
+        self._learner.partial_fit(X, y, **parameters)
+        self._adopt(self._learner)
+        return self
+
+    def _adopt(self, machine: StreamingMachine) -> None:
+        """Take over the terms of a machine."""
         self.n_features_in_ = machine.n_features_in_
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(machine, "feature_names_in_"):
@@ -155,7 +184,6 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._expansion = KernelExpansion(
             model.kernel, basis.points, np.zeros((1, len(basis))), np.zeros(1), model.centre
         )
-        return self
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return the features of every row.
@@ -190,7 +218,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _n_features_out(self) -> int:
         return len(self._expansion)
 
-    def _machine(self, y: Any) -> BudgetMachine:
+    def _machine(self, y: Any) -> StreamingMachine:
         """Return what learns the points."""
         check_choice("task", self.task, ("auto", "classification", "regression", "density"))
         task = self.task
