@@ -29,11 +29,11 @@ template <class T>
 struct BitsOf;
 template <>
 struct BitsOf<float> {
-    using type = std::int32_t;
+    using type = std::uint32_t;  // unsigned: sums of bits may wrap around
 };
 template <>
 struct BitsOf<double> {
-    using type = std::int64_t;
+    using type = std::uint64_t;
 };
 
 #if defined(__GNUC__) && !defined(BUDGETSVM_PLAIN_PACKS)  // vector types with operators
@@ -169,10 +169,7 @@ inline Pack<T> times_power(Pack<T> value, Pack<T> shifted) {
     typename BitsOf<T>::type a[pack_size<T>], b[pack_size<T>];
     std::memcpy(a, value.v, sizeof a);
     std::memcpy(b, shifted.v, sizeof b);
-    using Unsigned = decltype(sizeof 0);
-    for (int i = 0; i < pack_size<T>; ++i)
-        a[i] = static_cast<typename BitsOf<T>::type>(static_cast<Unsigned>(a[i]) +
-                                                     (static_cast<Unsigned>(b[i]) << mantissa));
+    for (int i = 0; i < pack_size<T>; ++i) a[i] += b[i] << mantissa;
     std::memcpy(value.v, a, sizeof a);
     return value;
 }
