@@ -113,13 +113,28 @@ def test_bad_first_blocks(blobs):
         make().partial_fit(X, y, classes=["x"])
     with pytest.raises(ValueError, match=r"labels \['z'\] that are not among"):
         make().partial_fit(X, y, classes=["x", "y"])
-    with pytest.raises(ValueError, match=r"first block of 1 rows .* equal to 3.0: begin with more"):
-        BudgetSVR().partial_fit(X[:1], [3.0])
     with pytest.raises(ValueError, match="2 targets, but the first call had 1"):
         BudgetSVR().partial_fit(X, X[:, 0]).partial_fit(X, X)
     for estimator in (make(), BudgetSVR()):
         with pytest.raises(ValueError, match="requires y"):
             estimator.partial_fit(X)
+
+
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_regression_from_single_rows(n_targets: int) -> None:
+    """The first rows do not tell the scale of the targets; it is found as soon as they differ."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    y = 1e4 + 50 * np.column_stack([X[:, 0], np.sin(X[:, 1])])[:, :n_targets]
+    y[:3] = 1e4
+    model = BudgetSVR(C=10.0, gamma=0.5, budget=30, random_state=0)
+    for i in range(300):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        assert np.isfinite(model.predict(X[:2])).all()
+        if i < 3:
+            np.testing.assert_array_equal(model.predict(X), np.full((300, n_targets), 1e4))
+    assert (model.target_scale_ > 1).all()
+    assert model.polish_now().score(X, y) > 0.95
 
 
 @pytest.mark.parametrize("sizes", [[2, 1], [31, 7], [400]], ids=str)

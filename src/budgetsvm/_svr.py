@@ -187,7 +187,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             New rows. The first call also fixes gamma="scale", the centre, the precision, and the scale
-            of the targets.
+            of the targets, unless all of them are equal.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -201,14 +201,16 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
+        targets = _as_columns(y)
         if first:
-            self._fit_scale(y, weights)
-            self._refuse_constants(y)
-        n_targets = 1 if y.ndim == 1 else y.shape[1]
-        if n_targets != len(self.target_mean_):
-            message = f"y has {n_targets} targets, but the first call had {len(self.target_mean_)}"
+            self._flat = y.ndim == 1
+        elif targets.shape[1] != len(self.target_mean_):
+            known = len(self.target_mean_)
+            message = f"y has {targets.shape[1]} targets, but the first call had {known}"
             raise ValueError(message)
-        self._learn_block(X, self._standardised(y), weights)
+        if first or self._unscaled.any():
+            self._fit_scale(targets, weights, anew=first)
+        self._learn_block(X, targets, weights)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -234,33 +236,32 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
-        self._fit_scale(y, weights)
-        return X, self._standardised(y), weights
+        self._flat, targets = y.ndim == 1, _as_columns(y)
+        self._fit_scale(targets, weights, anew=True)
+        return X, targets, weights
 
-    def _fit_scale(self, y: NDArray[Any], weights: NDArray[np.float64]) -> None:
-        """Take mean and standard deviation of the targets."""
-        targets = y.astype(np.float64).reshape(len(y), -1)
-        self.target_mean_ = np.average(targets, axis=0, weights=weights)
-        deviations = (targets - self.target_mean_) ** 2
-        spread = np.sqrt(np.average(deviations, axis=0, weights=weights))
-        # A constant target has nothing to be scaled; what rounding leaves of it is not worth learning.
-        constant = spread <= 1e-12 * (abs(self.target_mean_) + 1e-300)
-        self.target_scale_ = np.where(constant, 1.0, spread)
-        self._flat = y.ndim == 1
+    def _fit_scale(
+        self, targets: NDArray[np.float64], weights: NDArray[np.float64], *, anew: bool
+    ) -> None:
+        """Take mean and standard deviation of the targets, unless they are known from earlier blocks.
 
-    def _refuse_constants(self, y: NDArray[Any]) -> None:
-        """Complain about a first block that does not tell the scale of the targets."""
-        constant = np.ptp(y.reshape(len(y), -1), axis=0) == 0
-        if constant.any():
-            message = (
-                f"the first block of {len(y)} rows fixes the scale of the targets, but its targets are all "
-                f"equal to {y.reshape(len(y), -1)[0, constant.argmax()]}: begin with more rows"
-            )
-            raise ValueError(message)
-
-    def _standardised(self, y: NDArray[Any]) -> NDArray[np.float64]:
-        targets = y.astype(np.float64).reshape(len(y), -1)
-        return np.ascontiguousarray((targets - self.target_mean_) / self.target_scale_)
+        As long as all targets are equal there is nothing to learn but the mean: no term depends on the
+        scale yet, and a later block may settle it.
+        """
+        if anew:
+            self._shift, self._moments = targets[0].copy(), np.zeros((3, targets.shape[1]))
+            self._unscaled = np.ones(targets.shape[1], bool)
+            self.target_mean_, self.target_scale_ = self._shift, np.ones(targets.shape[1])
+        offsets = targets - self._shift
+        self._moments += [weights @ np.ones_like(offsets), weights @ offsets, weights @ offsets**2]
+        total, first, second = self._moments
+        mean = self._shift + first / total
+        spread = np.sqrt(np.maximum(0.0, second / total - (first / total) ** 2))
+        # What rounding leaves of a constant target is not worth learning.
+        constant = spread <= 1e-12 * (abs(mean) + 1e-300)
+        self.target_mean_ = np.where(self._unscaled, mean, self.target_mean_)
+        self.target_scale_ = np.where(self._unscaled & ~constant, spread, self.target_scale_)
+        self._unscaled &= constant
 
     def _settings(self) -> Settings:
         check_number("C", self.C, above=0)
@@ -268,9 +269,14 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         return super()._settings()
 
     def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
-        return ManyTargets(self.C * weights, make_insensitive(self.epsilon), encoded)
+        standardised = np.ascontiguousarray((encoded - self.target_mean_) / self.target_scale_)
+        return ManyTargets(self.C * weights, make_insensitive(self.epsilon), standardised)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _as_columns(y: NDArray[Any]) -> NDArray[np.float64]:
+    return y.astype(np.float64).reshape(len(y), -1)
