@@ -79,6 +79,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         X, encoded, weights = self._encode(X, y, None)
         outputs = self._outputs(encoded, weights)
         self._start(X, outputs.count)
+        self._rows_seen += len(outputs)
         self._find_terms(self._problem(X, outputs), True, rng)
 
     def _fit_outputs(self, X: Any, outputs: Outputs, started: float) -> Polished | None:
@@ -86,6 +87,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         again = self._resume(X, outputs.count)
         if not again:
             self._start(X, outputs.count)
+        self._rows_seen += len(outputs)
         return self._train(self._problem(X, outputs), started, again=again)
 
     def _resume(self, X: Any, n_outputs: int) -> bool:
@@ -125,9 +127,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
 
     def _problem(self, X: Any, outputs: Outputs) -> Problem:
         model = self._expansion
-        rows = Rows(X, model.points.dtype.type, model.centre)
-        self._rows_seen += len(rows)
-        return Problem(rows, outputs, self._rows_seen)
+        return Problem(Rows(X, model.points.dtype.type, model.centre), outputs, self._rows_seen)
 
     def _train(self, problem: Problem, started: float, *, again: bool) -> Polished | None:
         """Both phases. `again`: from the terms of the fit before."""

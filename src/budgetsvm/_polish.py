@@ -23,7 +23,7 @@ from budgetsvm._features import FeatureMatrix, KernelMatrix
 from budgetsvm._hessian import HessianSolver
 from budgetsvm._many_outputs import solve_outputs
 from budgetsvm._newton import NewtonMethod, newton_on_samples
-from budgetsvm._span import SpanProblem
+from budgetsvm._span import SpanProblem, relative_gap
 from budgetsvm._targets import OneVsRest, Outputs
 from budgetsvm._threads import abandoned, single_threaded_blas
 from budgetsvm._training import Problem
@@ -113,13 +113,14 @@ def polish_in_span(
         return _nothing(problem.outputs, basis)
     with single_threaded_blas():
         outputs = problem.outputs
-        coupled = isinstance(outputs, OneVsRest) and outputs.coupled
-        hold = outputs.count == 1 or coupled  # otherwise their features are held
-        matrix = KernelMatrix(problem.rows, basis, limits.n_threads, limits.memory, hold=hold)
-        if isinstance(outputs, OneVsRest) and coupled:
-            return _solve_coupled(outputs, matrix, limits, rng, report)
-        solve = _solve_one if outputs.count == 1 else _solve_many
-        spans = solve(outputs, matrix, limits, rng, start=start, report=report)
+        matrix = partial(KernelMatrix, problem.rows, basis, limits.n_threads, limits.memory)
+        if isinstance(outputs, OneVsRest) and outputs.coupled:
+            return _solve_coupled(outputs, matrix(), limits, rng, report)
+        if outputs.count == 1:
+            spans = _solve_one(outputs, matrix(), limits, rng, start=start, report=report)
+        else:  # their features are held instead
+            some = matrix(hold=False)
+            spans = _solve_many(outputs, some, limits, rng, start=start, report=report)
     alpha = spans[0].alpha if len(spans) == 1 else None
     objective = sum(span.primal for span in spans), sum(span.dual for span in spans)
     passes, points = max(span.passes for span in spans), [span.w for span in spans]
@@ -137,7 +138,7 @@ def _result(
 ) -> Polished:
     """Turn coordinates of all outputs into a model."""
     primal, dual = objective
-    gap = max(0.0, (primal - dual) / primal) if primal > 0 else 0.0
+    gap = relative_gap(primal, dual)
     coef = np.array([basis.coefficients(w) for w in points])
     terms, bias = coef[:, : len(basis)], coef[:, len(basis) :].sum(axis=1)  # of one number or none
     originals = basis.points.astype(np.float64)

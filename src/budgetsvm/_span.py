@@ -19,6 +19,11 @@ from budgetsvm._targets import Targets
 _PRECISION = 1e-9  # of a line search
 
 
+def relative_gap(primal: float, dual: float) -> float:
+    """Return (P - D) / P; rounding may leave less than nothing of it."""
+    return max(0.0, (primal - dual) / primal) if primal > 0 else 0.0
+
+
 @dataclass
 class SpanProblem:
     """The problem, and the best primal and dual points so far."""
@@ -44,7 +49,7 @@ class SpanProblem:
     @property
     def gap(self) -> float:
         """The relative duality gap (P - D) / P."""
-        return max(0.0, (self.primal - self.dual) / self.primal) if self.primal > 0 else 0.0
+        return relative_gap(self.primal, self.dual)
 
     def values(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return f_i for all rows."""

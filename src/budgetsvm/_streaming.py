@@ -51,9 +51,7 @@ class StreamingMachine(BudgetMachine):
         X, encoded, weights = self._reservoir.rows()
         # Every row of the sample stands for several of the stream.
         outputs = self._outputs(encoded, weights * (self._reservoir.seen / len(weights)))
-        problem = self._problem(X, outputs)
-        self._rows_seen -= len(encoded)
-        self._polish(problem, generator(self.random_state), started)
+        self._polish(self._problem(X, outputs), generator(self.random_state), started)
         return self
 
     def fit_stream(self, blocks: Iterable[Any], **parameters: Any) -> Self:
@@ -91,6 +89,7 @@ class StreamingMachine(BudgetMachine):
             self._reservoir = Reservoir(self.reservoir, int(rng.integers(2**31)))
         if self._reservoir is not None:
             self._reservoir.add(X, encoded, weights)
+        self._rows_seen += len(encoded)
         self._learn(self._problem(X, outputs), len(encoded), rng)
         self.history_ = self.history_[-_RECORDS:]
 

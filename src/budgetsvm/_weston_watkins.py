@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._class_pairs import PairwiseAscent, WorkingRows, split_into_pairs
 from budgetsvm._features import KernelMatrix
+from budgetsvm._span import relative_gap
 from budgetsvm._threads import map_in_order, single_threaded_blas
 
 _GROUPS = 16  # sums of a pass that are kept at the same time, whatever the number of threads
@@ -129,7 +130,7 @@ class _Solver:
     @property
     def gap(self) -> float:
         """The relative duality gap (P - D) / P."""
-        return max(0.0, (self.primal - self.dual) / self.primal) if self.primal > 0 else 0.0
+        return relative_gap(self.primal, self.dual)
 
     def run(self, tol: float, finished: Callable[[float, int], bool]) -> None:
         """Rounds until the gap is small enough, or does not get smaller any more."""
