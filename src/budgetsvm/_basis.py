@@ -5,6 +5,7 @@ g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = 
 one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -67,6 +68,14 @@ class Basis:
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β, and the bias behind them, for orthonormal coordinates w."""
         return np.asarray(self.inverse @ w)
+
+    def expand(
+        self, points: Sequence[NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients (outputs, terms) and biases, for orthonormal coordinates of all outputs."""
+        coef = np.array([self.coefficients(w) for w in points])
+        terms, bias = coef[:, : len(self)], coef[:, len(self) :].sum(axis=1)  # one number or none
+        return np.ascontiguousarray(terms), bias
 
     def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates for coefficients β of the terms kept."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetsvm._basis import Basis
 from budgetsvm._data import generator
 from budgetsvm._expansion import KernelExpansion
+from budgetsvm._monitor import Monitor
 from budgetsvm._one_class_svm import BudgetOneClassSVM
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._rows import as_rows
@@ -61,6 +62,8 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Determines the order in which training points are visited.
     n_jobs : int or None, default=None
         Threads. None is all cores.
+    monitor : Monitor or None, default=None
+        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
     verbose : int, default=0
         1 shows a progress bar with the time left.
 
@@ -72,6 +75,8 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Kernel values with the points, times this matrix, are the features.
     kernel_ : Kernel
         The kernel with its numbers resolved.
+    monitor_ : Monitor
+        With `monitor`: a copy of it that has watched this fit.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of str
@@ -108,6 +113,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         precision: PrecisionName = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        monitor: Monitor | None = None,
         verbose: int = 0,
     ) -> None:
         self.budget = budget
@@ -124,6 +130,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.precision = precision
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.monitor = monitor
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -176,6 +183,9 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.__dict__.pop("feature_names_in_", None)
         if hasattr(machine, "feature_names_in_"):
             self.feature_names_in_ = machine.feature_names_in_
+        self.__dict__.pop("monitor_", None)
+        if hasattr(machine, "monitor_"):
+            self.monitor_ = machine.monitor_
         model = machine._expansion
         basis = Basis.of(model.points, model.kernel)
         self.kernel_ = model.kernel

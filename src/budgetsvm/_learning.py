@@ -14,6 +14,7 @@ from budgetsvm._progress import Progress
 from budgetsvm._targets import Outputs
 from budgetsvm._terms import TermStore
 from budgetsvm._training import EpochRecord, Problem, Settings, Trainer, trial_visits
+from budgetsvm._watching import Watcher
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,7 @@ def learn_terms(
     stopping: EarlyStopping | None,
     verbose: bool,
     epochs: EpochHooks | None = None,
+    watcher: Watcher | None = None,
 ) -> Learned:
     """Make so many visits, `done` earlier ones not counted; see `Trainer.learn_basis` for `adapt`."""
     several = problem.outputs.count > 1
@@ -62,12 +64,18 @@ def learn_terms(
                 model, points=np.concatenate([old, new]), coef=coef[:, used], bias=constants
             )
             rounds = -(-len(trainer.history) // problem.outputs.count)
+            if watcher is not None:
+                watcher.look(lambda: (trained, None))
             return Learned(trained, done + visits, rounds, trainer.history)
+        trainer.watcher = watcher
+        trainer.state = lambda: (_learned(trainer, model).model, trainer.alpha * trainer.scale)
         _watch(trainer, lambda: _learned(trainer, model), stopping, epochs)
         (trainer.learn_basis if adapt else trainer.run)(visits, progress)
     learned = _learned(trainer, model)
     if stopping is not None and stopping.best is not None:
         learned = replace(learned, model=stopping.best)
+    if watcher is not None:
+        watcher.look(lambda: (learned.model, trainer.alpha.copy()))
     return learned
 
 

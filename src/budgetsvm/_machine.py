@@ -1,7 +1,9 @@
 """What all estimators share: the two phases of training, and the fitted model."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,12 @@ from budgetsvm._parameters import MachineParameters
 from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
 from budgetsvm._progress import PolishProgress
 from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
+from budgetsvm._span import SpanProblem
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
 from budgetsvm._training import EpochRecord, Problem, phase_one_visits
+from budgetsvm._watched_fit import watched_fit
+from budgetsvm._watching import Watcher
 from budgetsvm.kernels import Callback
 
 
@@ -31,6 +36,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
 
     _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
+    _watcher: Watcher | None = None  # while a fit is watched
 
     # ---- the fitted model ----
 
@@ -80,7 +86,9 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         outputs = self._outputs(encoded, weights)
         self._start(X, outputs.count)
         self._rows_seen += len(outputs)
-        self._find_terms(self._problem(X, outputs), True, rng)
+        problem = self._problem(X, outputs)
+        with watched_fit(self, problem, perf_counter()):
+            self._find_terms(problem, True, rng)
 
     def _fit_outputs(self, X: Any, outputs: Outputs, started: float) -> Polished | None:
         """Train on checked data, from scratch or from the fit before."""
@@ -88,7 +96,9 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         if not again:
             self._start(X, outputs.count)
         self._rows_seen += len(outputs)
-        return self._train(self._problem(X, outputs), started, again=again)
+        problem = self._problem(X, outputs)
+        with watched_fit(self, problem, started):
+            return self._train(problem, started, again=again)
 
     def _resume(self, X: Any, n_outputs: int) -> bool:
         """Whether a warm start is wanted and possible; takes over a gamma that was changed."""
@@ -192,6 +202,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
             stopping=stopping,
             verbose=self.verbose > 0,
             epochs=None if task is None else EpochHooks(task, self._state_after),
+            watcher=self._watcher,
         )
         self.__dict__.update(self._state_after(learned))
         if stopping is not None:
@@ -243,11 +254,30 @@ class BudgetMachine(CallbackSupport, MachineParameters):
                 rng,
                 start=start,
                 report=progress.report,
+                watch=self._polish_watch(basis),
             )
         self._keep(polished.points.astype(model.points.dtype), polished.coef, polished.bias)
+        if self._watcher is not None:
+            state = self._expansion, polished.alpha
+            self._watcher.look_at_polish(polished.primal, polished.passes, lambda: state)
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / problem.outputs.box
         return polished
+
+    def _polish_watch(self, basis: Basis) -> Callable[[SpanProblem], None] | None:
+        """Return what looks at a single output in the polish."""
+        watcher, before = self._watcher, self._expansion
+        if watcher is None:
+            return None
+
+        def watch(span: SpanProblem) -> None:
+            def state() -> tuple[KernelExpansion, NDArray[np.float64]]:
+                coef, bias = basis.expand([span.w])
+                return replace(before, points=basis.points, coef=coef, bias=bias), span.alpha
+
+            watcher.look_at_polish(span.primal, span.passes, state)
+
+        return watch
 
     def _warm_point(self, problem: Problem) -> Start | None:
         """Return where the polish of the fit before ended."""
@@ -260,4 +290,6 @@ class BudgetMachine(CallbackSupport, MachineParameters):
     def _limits(self, started: float) -> Limits:
         memory = default_limit() if self.memory_limit is None else float(self.memory_limit)
         deadline = np.inf if self.time_limit is None else started + self.time_limit
-        return Limits(self.tol, self.max_passes, deadline, memory, count_threads(self.n_jobs))
+        clock = perf_counter if self._watcher is None else self._watcher.clock
+        threads = count_threads(self.n_jobs)
+        return Limits(self.tol, self.max_passes, deadline, memory, threads, clock)

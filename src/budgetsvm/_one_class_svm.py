@@ -14,6 +14,7 @@ from budgetsvm._data import generator, weighted_rows
 from budgetsvm._density import DensityTargets, typical_level, weighted_quantile
 from budgetsvm._detector import TrainedDetector
 from budgetsvm._expansion import KernelExpansion
+from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._polish import Polished, Start
 from budgetsvm._rows import variance
@@ -83,6 +84,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         Determines the order in which training points are visited.
     n_jobs : int or None, default=None
         Threads. None is all cores.
+    monitor : Monitor or None, default=None
+        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
     verbose : int, default=0
         1 shows a progress bar with the time left.
 
@@ -105,6 +108,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         What happened in every epoch.
     kernel_ : Kernel
         The kernel with its numbers resolved.
+    monitor_ : Monitor
+        With `monitor`: a copy of it that has watched this fit.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of str
@@ -148,6 +153,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         precision: PrecisionName = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        monitor: Monitor | None = None,
         verbose: int = 0,
     ) -> None:
         self._set_parameters(locals())

@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.base import BaseEstimator
 
+from budgetsvm._monitor import Monitor
 from budgetsvm._threads import count_threads
 from budgetsvm._training import Settings
 from budgetsvm._validation import check_choice, check_integer, check_number
@@ -41,6 +42,7 @@ class MachineParameters(BaseEstimator):
     precision: PrecisionName
     random_state: Any
     n_jobs: int | None
+    monitor: Any
     verbose: int
 
     def _set_parameters(self, given: dict[str, Any]) -> None:
@@ -56,6 +58,9 @@ class MachineParameters(BaseEstimator):
         self._check_stopping()
         check_choice("precision", self.precision, ("auto", "single", "double"))
         count_threads(self.n_jobs)
+        if not (self.monitor is None or isinstance(self.monitor, Monitor)):
+            message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
+            raise ValueError(message)
         if self.budget is not None:
             check_integer("budget", self.budget, least=1)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)

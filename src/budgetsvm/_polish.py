@@ -39,13 +39,14 @@ class Limits:
 
     tol: float
     max_passes: int
-    deadline: float  #: a value of perf_counter
+    deadline: float  #: a value of the clock
     memory: float  #: bytes for kernel values
     n_threads: int
+    clock: Callable[[], float] = perf_counter
 
     def reached(self, gap: float, passes: int) -> bool:
         """Whether a problem is solved, or has to be left as it is."""
-        late = perf_counter() >= self.deadline or abandoned()
+        late = self.clock() >= self.deadline or abandoned()
         return gap <= self.tol or passes >= self.max_passes or late
 
 
@@ -107,8 +108,9 @@ def polish_in_span(
     *,
     start: Start | None = None,
     report: Callable[[float], object] = float,
+    watch: Callable[[SpanProblem], None] | None = None,
 ) -> Polished:
-    """Solve the SVM in the span of a basis."""
+    """Solve the SVM in the span of a basis; `watch` gets to see the problem of a single output."""
     if basis.width == 0:  # the kernel vanishes: so does the model
         return _nothing(problem.outputs, basis)
     with single_threaded_blas():
@@ -117,7 +119,9 @@ def polish_in_span(
         if isinstance(outputs, OneVsRest) and outputs.coupled:
             return _solve_coupled(outputs, matrix(), limits, rng, report)
         if outputs.count == 1:
-            spans = _solve_one(outputs, matrix(), limits, rng, start=start, report=report)
+            spans = _solve_one(
+                outputs, matrix(), limits, rng, start=start, report=report, watch=watch
+            )
         else:  # their features are held instead
             some = matrix(hold=False)
             spans = _solve_many(outputs, some, limits, rng, start=start, report=report)
@@ -139,10 +143,8 @@ def _result(
     """Turn coordinates of all outputs into a model."""
     primal, dual = objective
     gap = relative_gap(primal, dual)
-    coef = np.array([basis.coefficients(w) for w in points])
-    terms, bias = coef[:, : len(basis)], coef[:, len(basis) :].sum(axis=1)  # of one number or none
+    terms, bias = basis.expand(points)
     originals = basis.points.astype(np.float64)
-    terms = np.ascontiguousarray(terms)
     return Polished(originals, terms, bias, alpha, primal, dual, gap, gap <= tol, passes)
 
 
@@ -182,6 +184,7 @@ def _solve_one(
     *,
     start: Start | None,
     report: Callable[[float], object],
+    watch: Callable[[SpanProblem], None] | None = None,
     output: int = 0,
 ) -> list[SpanProblem]:
     """Solve the problem of one output."""
@@ -189,6 +192,8 @@ def _solve_one(
 
     def finished() -> bool:
         report(span.gap)
+        if watch is not None:
+            watch(span)
         return limits.reached(span.gap, span.passes)
 
     w = None if start is None else start.coordinates(matrix.basis, output)

@@ -11,6 +11,7 @@ from sklearn.utils import compute_class_weight
 from budgetsvm._callbacks import watched
 from budgetsvm._class_prediction import ClassPrediction
 from budgetsvm._data import find_classes, weighted_rows
+from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._polish import Polished
 from budgetsvm._streaming import StreamingMachine
@@ -101,6 +102,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         Determines the order in which training points are visited.
     n_jobs : int or None, default=None
         Threads. None is all cores.
+    monitor : Monitor or None, default=None
+        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
     verbose : int, default=0
         1 shows a progress bar with the time left.
 
@@ -130,6 +133,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         :class:`budgetsvm._training.EpochRecord`.
     kernel_ : Kernel
         The kernel with its numbers resolved.
+    monitor_ : Monitor
+        With `monitor`: a copy of it that has watched this fit.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of str
@@ -185,6 +190,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         precision: PrecisionName = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        monitor: Monitor | None = None,
         verbose: int = 0,
     ) -> None:
         self._set_parameters(locals())

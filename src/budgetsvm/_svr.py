@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._callbacks import watched
 from budgetsvm._data import weighted_rows
+from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._streaming import StreamingMachine
 from budgetsvm._targets import ManyTargets, Outputs
@@ -85,6 +86,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         Determines the order in which training points are visited.
     n_jobs : int or None, default=None
         Threads. None is all cores.
+    monitor : Monitor or None, default=None
+        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
     verbose : int, default=0
         1 shows a progress bar with the time left.
 
@@ -106,6 +109,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         What happened in every epoch.
     kernel_ : Kernel
         The kernel with its numbers resolved.
+    monitor_ : Monitor
+        With `monitor`: a copy of it that has watched this fit.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of str
@@ -153,6 +158,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         precision: PrecisionName = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        monitor: Monitor | None = None,
         verbose: int = 0,
     ) -> None:
         self._set_parameters(locals())

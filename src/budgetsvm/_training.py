@@ -17,6 +17,7 @@ from budgetsvm._progress import Progress
 from budgetsvm._rows import Rows, dense_block, squared_norms
 from budgetsvm._targets import Outputs
 from budgetsvm._terms import TermStore
+from budgetsvm._watching import State, Watcher
 from budgetsvm.kernels import Callback, Kernel
 from budgetsvm.maintenance import Maintenance, Merge, Project
 from budgetsvm.solvers import BSGD, Solver
@@ -126,6 +127,8 @@ class Trainer:
     after_epoch: Callable[[], bool] | None = None  #: says whether to stop
     stopped: bool = False  #: because it said so
     scale: float = 1.0  #: of what the stored coefficients are, to what they stand for
+    watcher: Watcher | None = None
+    state: State | None = None  #: what the watcher gets to see
 
     def __post_init__(self) -> None:
         n = len(self.problem.outputs)
@@ -176,8 +179,6 @@ class Trainer:
                 record = self._epoch(order, progress)
                 self.history.append(record)
                 visits -= len(order)
-                if isinstance(self.settings.solver, BSGD):
-                    self.scale = 1 / self.t
                 idle = record["steps"] == 0 and self.settings.solver.order == "permutation"
                 self.stopped = self.after_epoch is not None and self.after_epoch()
                 if self.stopped or idle:
@@ -194,13 +195,19 @@ class Trainer:
         self.bias *= factor
 
     def _epoch(self, order: NDArray[np.int64], progress: Progress) -> EpochRecord:
-        start = perf_counter()
+        clock = perf_counter if self.watcher is None else self.watcher.clock
+        start = clock()
         totals = np.zeros(6)
         visited = 0
         while visited < len(order):
             part = order[visited : visited + self._visits_per_call()]
-            totals += self._visit(part)
+            counts = self._visit(part)
+            totals += counts
             visited += len(part)
+            if isinstance(self.settings.solver, BSGD):
+                self.scale = 1 / self.t
+            if self.watcher is not None and self.state is not None:
+                self.watcher.after_visits(len(part), counts, self.state)
             error = 100 * totals[2] / visited
             progress.advance(len(part), size=str(self.terms.size), error=f"{error:.2f}%")
         return {
@@ -212,7 +219,7 @@ class Trainer:
             "degradation": float(totals[4]),
             "loss": float(totals[5]) / visited,
             "size": self.terms.size,
-            "seconds": perf_counter() - start,
+            "seconds": clock() - start,
         }
 
     def _visit(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -275,4 +282,7 @@ class Trainer:
             work = _CALL_WORK / 256
         # Without a budget each visit needs room for a term.
         most = _MOST_VISITS_PER_CALL if self.settings.budget else _MOST_VISITS_PER_CALL // 8
-        return int(np.clip(_CALL_WORK / work, 16, most))
+        fewest = self.batch_size
+        # Whole batches: then it does not matter for the result where calls end.
+        visits = max(fewest, int(min(_CALL_WORK / work, most)) // fewest * fewest)
+        return visits if self.watcher is None else min(visits, self.watcher.until_next(fewest))
