@@ -21,7 +21,10 @@ LAYERS = [
     {"streams"},
     {"_expansion", "_basis"},
     {"_monitor"},
-    {"_watching", "monitoring"},
+    {"_watching", "_objectives"},
+    {"_trace"},
+    {"_trace_plot"},
+    {"monitoring"},
     {"_training", "_features", "_density"},
     {
         "_watched_fit",

@@ -19,6 +19,8 @@ class TrainingData:
 
     rows: Rows
     outputs: Outputs
+    intercept: bool = False  #: whether the model has a bias
+    n_threads: int = 1  #: that a monitor may use
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -45,6 +45,14 @@ class Outputs(ABC):
     def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
         """Return those of some rows, with `scale` times their weight."""
 
+    def costs(self, values: _Matrix) -> _Vector:
+        """Return what every row costs, given the values (rows, outputs): C_i φ(u_i), over all outputs."""
+        total = np.zeros(len(self))
+        for c in range(self.count):
+            targets = self.of_output(c)
+            total += targets.loss.value(targets.slack(values[:, c]))
+        return self.box * total
+
     @abstractmethod
     def score(self, values: _Matrix) -> float:
         """Return how good predictions (rows, outputs) are: the higher, the better."""
@@ -129,6 +137,15 @@ class OneVsRest(Outputs):
     def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
         """Return those of some rows, with `scale` times their weight."""
         return replace(self, box=scale * self.box[chosen], labels=self.labels[chosen])
+
+    def costs(self, values: _Matrix) -> _Vector:
+        """Return what every row costs, given the values (rows, outputs)."""
+        if not self.coupled:
+            return super().costs(values)
+        rows = np.arange(len(self))
+        slack = 1 - (values[rows, self.labels][:, np.newaxis] - values)
+        slack[rows, self.labels] = 0
+        return np.asarray(self.box * np.maximum(slack, 0).sum(axis=1))
 
     def score(self, values: _Matrix) -> float:
         """Return the accuracy."""

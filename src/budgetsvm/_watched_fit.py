@@ -8,6 +8,7 @@ from typing import Any
 
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._monitor import TrainingData
+from budgetsvm._threads import count_threads
 from budgetsvm._training import Problem
 from budgetsvm._watching import Watcher
 
@@ -20,7 +21,10 @@ def watched_fit(machine: Any, problem: Problem, started: float) -> Iterator[None
         yield
         return
     machine.monitor_ = copy(machine.monitor)
-    machine.monitor_.begin(TrainingData(problem.rows, problem.outputs))
+    threads = count_threads(machine.n_jobs)
+    machine.monitor_.begin(
+        TrainingData(problem.rows, problem.outputs, machine.fit_intercept, threads)
+    )
     machine._watcher = Watcher(machine.monitor_, partial(_as_if_done, machine, problem), started)
     try:
         yield

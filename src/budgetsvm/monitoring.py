@@ -1,5 +1,19 @@
-"""Watch a fit while it runs."""
+"""Watch a fit while it runs.
 
-from budgetsvm._monitor import Monitor, View
+A :class:`Trace` writes down objectives, test score, and what the solver does, at moments that you choose;
+:func:`plot_trace` draws it. For anything else, derive a class from :class:`Monitor`.
 
-__all__ = ["Monitor", "View"]
+>>> from sklearn.datasets import make_moons
+>>> from budgetsvm import BudgetSVC
+>>> from budgetsvm.monitoring import Trace
+>>> X, y = make_moons(2000, noise=0.2, random_state=0)
+>>> model = BudgetSVC(gamma=2, budget=30, polish=False, epochs=3, monitor=Trace("epoch"))
+>>> print(model.fit(X, y).monitor_["epochs"])
+[1. 2. 3.]
+"""
+
+from budgetsvm._monitor import Monitor, TrainingData, View
+from budgetsvm._trace import Observation, Trace
+from budgetsvm._trace_plot import plot_trace
+
+__all__ = ["Monitor", "Observation", "Trace", "TrainingData", "View", "plot_trace"]
