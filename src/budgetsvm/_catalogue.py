@@ -16,6 +16,7 @@ class DataFile:
     rows: int
     remote: str | None = None  #: where it is on the page
     sha256: tuple[str, ...] = ()  #: of the page's text, if known, and of copies with the same rows
+    whole: tuple[str, int] | None = None  #: what it is a subset of, and the rows of that
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,13 @@ _SUSY = Entry(
     DataFile("SUSY", 5_000_000, "binary/SUSY.xz"),
     scaling="standard",
     split="last tenth",
-    subset=Entry("susy", 18, DataFile("SUSY.subset41k", 40_924), scaling="standard", split="fifth"),
+    subset=Entry(
+        "susy",
+        18,
+        DataFile("SUSY.subset41k", 40_924, whole=("SUSY", 5_000_000)),
+        scaling="standard",
+        split="fifth",
+    ),
 )
 _MUSHROOMS = Entry(
     "mushrooms",
@@ -176,7 +183,7 @@ _USPS_ESL = Entry("usps-esl", 256, DataFile("usps.esl-train", 7_291), split="fif
 _FASHION = Entry(
     "fashion-mnist-10k",
     784,
-    DataFile("fashion-mnist.10k", 10_000),
+    DataFile("fashion-mnist.10k", 10_000, whole=("the training images of Fashion-MNIST", 60_000)),
     DataFile("fashion-mnist.t", 10_000),
     scaling="bytes",
 )
@@ -215,6 +222,11 @@ ENTRIES = (
 )
 
 
+def known_names() -> list[str]:
+    """Return the names of all data sets."""
+    return [entry.name for entry in ENTRIES]
+
+
 def find_entry(name: str) -> Entry:
     """Return the data set of this name, in upper or lower case, with _ or -."""
     if isinstance(name, str):
@@ -222,6 +234,5 @@ def find_entry(name: str) -> Entry:
         for entry in ENTRIES:
             if entry.name == plain:
                 return entry
-    known = ", ".join(entry.name for entry in ENTRIES)
-    message = f"there is no data set {name!r}; there are {known}"
+    message = f"there is no data set {name!r}; there are {', '.join(known_names())}"
     raise ValueError(message)

@@ -40,10 +40,14 @@ def scale(X: Any, X_test: Any, scaling: str) -> tuple[Any, Any]:
     else:
         shift, width = X.mean(axis=0), X.std(axis=0)
     width = np.where(width > 0, width, 1.0)
-    for rows in (X, X_test):
-        rows -= shift
-        rows /= width
-    return X, X_test
+    return _scaled(X, shift, width), _scaled(X_test, shift, width)
+
+
+def _scaled(X: Any, shift: Labels, width: Labels) -> Any:
+    """Scale in place: the arrays may fill half of the memory."""
+    X -= shift
+    X /= width
+    return X
 
 
 def in_form(X: Any, form: str) -> Any:

@@ -13,12 +13,12 @@ from budgetsvm._user_cache import cache_folder, replacing
 
 # Part of the name of a cached file: raise it when the layout of the arrays changes.
 _LAYOUT = 2
+_WORTH_KEEPING = 1 << 16  # bytes: smaller files are read in no time
 
 
 def read_table(path: Path, n_features: int) -> Table:
     """Return the rows of a file, from the cache unless the file is new or was changed."""
-    cached = _cached_path(path, n_features)
-    table = _read(cached)
+    table = _read(_cached_path(path, n_features))
     if table is None:
         table = parse_table(path, n_features)
         keep_table(path, n_features, table)
@@ -27,9 +27,10 @@ def read_table(path: Path, n_features: int) -> Table:
 
 def keep_table(path: Path, n_features: int, table: Table) -> None:
     """Put what a file holds into the cache, in place of what it used to hold."""
-    cached = _cached_path(path, n_features)
     forget_table(path)
-    with replacing(cached) as stream:
+    if path.stat().st_size < _WORTH_KEEPING:
+        return
+    with replacing(_cached_path(path, n_features)) as stream:
         np.savez(
             stream,
             **_parts(table.X),

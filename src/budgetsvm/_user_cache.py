@@ -5,7 +5,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 
 def cache_folder(part: str) -> Path:
@@ -35,3 +42,14 @@ def replacing(path: Path) -> Iterator[Any]:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time work on a file, where the system can do that."""
+    if fcntl is None:
+        yield
+        return
+    with path.with_name(f".{path.name}.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # ends with the file, even if the process is killed
+        yield
