@@ -183,7 +183,7 @@ _USPS_ESL = Entry("usps-esl", 256, DataFile("usps.esl-train", 7_291), split="fif
 _FASHION = Entry(
     "fashion-mnist-10k",
     784,
-    DataFile("fashion-mnist.10k", 10_000, whole=("the training images of Fashion-MNIST", 60_000)),
+    DataFile("fashion-mnist.10k", 10_000, whole=("Fashion-MNIST", 60_000)),
     DataFile("fashion-mnist.t", 10_000),
     scaling="bytes",
 )

@@ -53,7 +53,7 @@ class Dataset:
     y, y_test : ndarray of shape (n_rows,)
         Their labels or, for regression, targets, as they are in the files.
     notes : dict
-        What is to be known about the data, ready for ``json.dump``: `files` (of each the name, the number of
+        What is to be known about the data, ready for ``json.dump``: `name`, `files` (of each the name, the number of
         rows, the SHA-256 of the unpacked text and whether it is `verified`), `rows`, `test_rows`, `features`,
         `scaling`, `split`, `subset` (None, or which part of what it is) and `verified` (True if the checksums of
         all files are as they should be, False if one is not, None if one cannot be told).
@@ -184,6 +184,7 @@ def load(
     if form == "auto":
         form = "sparse" if is_mostly_zero(X) else "dense"
     notes = {
+        "name": entry.name,
         **_notes_on_files([train] if test is None else [train, test]),
         "rows": len(y),
         "test_rows": len(y_test),
