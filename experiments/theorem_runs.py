@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from budgetsvm.monitoring import View
 from experiments.box_qp import Optimum, solve
+from experiments.dual_progress import Gains, truncated_step
 from experiments.jobs import Result
 from experiments.small_problems import MAKERS, SmallProblem
 from experiments.theorem_bounds import VARIANTS, Bounds
@@ -15,7 +16,7 @@ from experiments.watching import Setup, watch
 
 Vector = NDArray[np.float64]
 
-_MOST_POINTS = 150
+_MOST_POINTS = 120
 
 
 def compare(
@@ -55,14 +56,19 @@ def _facts(problem: SmallProblem, optimum: Optimum) -> Result:
 def _series(runs: list[Trajectory], shown: NDArray[np.int_]) -> dict[str, Any]:
     """What is drawn, one line per seed."""
     names = ("gap", "primal_gap", "worst", "printed", "mean", "distance", "degradation")
-    return {name: [run[name][shown].tolist() for run in runs] for name in names}
+    return {name: [_digits(run[name][shown]) for run in runs] for name in names}
+
+
+def _digits(values: Vector) -> list[float]:
+    """Keep six digits, which halves the files."""
+    return [float(f"{value:.6g}") for value in values]
 
 
 def _bound(
     bounds: Bounds, runs: list[Trajectory], variant: str, shown: NDArray[np.int_]
 ) -> list[list[float]]:
     logs = [bounds.log_bound(run, variant)[shown] / np.log(10) for run in runs]
-    return [log.tolist() for log in logs]
+    return [_digits(log) for log in logs]
 
 
 def _breaks(broken: NDArray[np.bool_], n: int) -> Result:
@@ -125,9 +131,9 @@ def settle(
     return {
         **_facts(small, optimum),
         "epochs": shown.tolist(),
-        "moved": (np.array(moved)[:, shown - 1] / scale).tolist(),
-        "gap": (np.array(gaps)[:, shown - 1]).tolist(),
-        "visible": np.array(visible)[:, shown - 1].tolist(),
+        "moved": [_digits(run[shown - 1] / scale) for run in moved],
+        "gap": [_digits(np.array(run)[shown - 1]) for run in gaps],
+        "visible": [_digits(np.array(run)[shown - 1]) for run in visible],
         "hidden": [_largest_step(small, alpha, small.Q @ alpha) for alpha in ends],
         "apart": float(np.median(apart)),
         "from_optimum": float(np.median([np.linalg.norm(a - optimum.alpha) for a in ends])) / scale,
@@ -142,4 +148,30 @@ def _violation(problem: SmallProblem, view: View) -> float:
 
 
 def _largest_step(problem: SmallProblem, alpha: Vector, margin: Vector) -> float:
-    return float(abs(np.clip(alpha + 1 - margin, 0, problem.C) - alpha).max())
+    return float(abs(truncated_step(alpha, margin, problem.C)).max())
+
+
+def bend(*, problem: str, n: int, budget: int, visits: int) -> Result:
+    """E on the line from w to w̃ and beyond, at a moment of a run: is it continuous, is it linear?"""
+    small = MAKERS[problem](n)
+    looks: list[View] = []
+    watch(small, Setup(budget, "paper", 1 + visits // len(small)), looks.append, every=visits)
+    view = looks[0]
+    assert view.alpha is not None
+    values = small.kernel(small.X, np.asarray(view.points, dtype=np.float64)) @ view.coef[0]
+    margin = small.Q @ view.alpha
+    away = small.y * values - margin
+    found: Result = {}
+    for parts in (1000, 2000, 4000):
+        places = np.linspace(0, 1, parts + 1)
+        gains = [Gains.of(small, view.alpha, margin, margin + s * away) for s in places]
+        errors = np.array([gain.worst_error() for gain in gains])
+        curved = abs(np.diff(errors, 2)) > 1e-6 * np.ptp(errors) / parts**2
+        found[str(parts)] = {
+            "largest_jump": float(abs(np.diff(errors)).max() / np.ptp(errors)),
+            "curved": float(curved.mean()),
+            "at_w": float(errors[0]),
+            "spoils_from": float(places[np.argmax([gain.spoils for gain in gains])]),
+            "spoils": any(gain.spoils for gain in gains),
+        }
+    return found
