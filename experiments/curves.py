@@ -1,5 +1,6 @@
 """Runs of all methods with what a trace saw of them: what most figures are made of."""
 
+from collections.abc import Sequence
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -35,8 +36,7 @@ _BUDGETS, _QUICK_BUDGETS = (200, 500, 1000), (20, 40, 60)
 
 # Parts of the first epoch, and then whole epochs, after which to look.
 _EARLY = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5)
-_TEST_ROWS = 20_000  # for the curves; the accuracy at the end is that on all
-_EFFORT = 2e7  # kernel values for an objective
+_EFFORT = 5e7  # kernel values for an objective
 
 # Microseconds that a visit takes with a budget of 500: golden section, table, and the part of looking.
 _GOLDEN_COST, _TABLE_COST, _LOOK_COST = 120e-6, 3e-6, 20e-6
@@ -99,11 +99,13 @@ def watch(
     rows: int | None = None,
     looks: list[int] | None = None,
     objectives: bool = True,
+    test_rows: int = 20_000,
 ) -> Result:
     """Train once, and return what a trace saw.
 
     `looks`: epochs after which objectives and accuracy are wanted, without which they are looked at early on,
-    and then after every epoch. `rows`: how many of the training rows to use.
+    and then after every epoch. `rows`: how many of the training rows to use; `test_rows`: how many of the test rows,
+    for the curves. The accuracy at the end is that on all.
     """
     problem, spec = load(name, folder, rows), spec_of(name)
     model = BudgetSVC(
@@ -112,7 +114,7 @@ def watch(
         budget=budget,
         random_state=seed,
         n_jobs=1,
-        monitor=_trace(problem, epochs, looks, objectives=objectives),
+        monitor=_trace(problem, looks or _usual_looks(epochs), test_rows, objectives=objectives),
         **({} if method == "two-phase" else {"epochs": epochs}),
         **METHODS[method],
     )
@@ -134,12 +136,15 @@ _COLUMNS = ("phase", "epochs", "passes", "seconds", "size", "merging", "violatin
 _COLUMNS += ("primal", "primal_error", "dual", "dual_error", "bound", "score")
 
 
-def _trace(problem: Problem, epochs: float, looks: list[int] | None, *, objectives: bool) -> Trace:
+def _usual_looks(epochs: float) -> list[float]:
+    return [*_EARLY, *range(2, int(epochs) + 1)]
+
+
+def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> Trace:
     n = len(problem.y)
-    when = looks or [*_EARLY, *range(2, int(epochs) + 1)]
-    some = np.random.default_rng(0).permutation(len(problem.y_test))[:_TEST_ROWS]
+    some = np.random.default_rng(0).permutation(len(problem.y_test))[:rows]
     return Trace(
-        [max(1, round(n * epoch)) for epoch in when],
+        [max(1, round(n * epoch)) for epoch in looks],
         X_test=problem.X_test[np.sort(some)],
         y_test=problem.y_test[np.sort(some)],
         objectives=("primal", "dual") if objectives else (),
