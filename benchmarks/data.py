@@ -1,40 +1,26 @@
-"""The data sets: LIBSVM text files, scaled and split as in the paper.
+"""The data sets of the benchmarks, with hyper-parameters: LIBSVM text files, scaled and split as in the paper.
 
-The files lie in the folder that the environment variable BUDGETSVM_DATA names, plain or compressed.
-Parsing text takes much longer than training, so the parsed arrays are kept in a cache.
+The files lie in the folder that the environment variable BUDGETSVM_DATA names, plain or compressed. Reading, splitting
+and scaling are those of `budgetsvm.datasets`, but by file: nothing is downloaded, and rows are always dense at first.
 """
 
-import bz2
-import gzip
-import lzma
 import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias, cast
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-Array: TypeAlias = NDArray[np.float64]
+from budgetsvm._dataset_files import find_file
+from budgetsvm._preparation import in_form, is_mostly_zero, scale, split_fifth
+from budgetsvm._table_cache import read_table
+from budgetsvm._text_file import read_pieces
 
-_OPENERS: dict[str, Callable[..., Any]] = {
-    "": open,
-    ".xz": lzma.open,
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-}
-# Part of the name of a cached file: raise it when the layout of the arrays changes.
-_CACHE_LAYOUT = 1
-_SPLIT_SEED = 0
-_TEST_SHARE = 0.2
-# With fewer entries that are not zero, CSR is a form that a user would choose, too.
-_SPARSE_BELOW = 0.2
+Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -102,8 +88,7 @@ class Problem:
     @property
     def suits_csr(self) -> bool:
         """Whether most entries are zero."""
-        nonzero = self.X.nnz if self.is_sparse else np.count_nonzero(self.X)
-        return bool(nonzero < _SPARSE_BELOW * np.prod(self.X.shape))
+        return is_mostly_zero(self.X)
 
     def as_csr(self) -> "Problem":
         """Return the same problem with sparse rows."""
@@ -128,33 +113,26 @@ def data_folder() -> Path:
     return Path(name)
 
 
-def find(folder: Path, file: str) -> Path | None:
-    """Return the path of a file, plain or compressed, or None."""
-    candidates = (folder / f"{file}{suffix}" for suffix in _OPENERS)
-    return next((path for path in candidates if path.is_file()), None)
-
-
 def missing_files(folder: Path, spec: Spec) -> list[str]:
     """Return the names of the files that a data set lacks."""
     needed = [spec.file] if spec.test_file is None else [spec.file, spec.test_file]
-    return [file for file in needed if find(folder, file) is None]
+    return [file for file in needed if find_file(folder, file) is None]
 
 
 def load(folder: Path, spec: Spec) -> Problem:
     """Load, split and scale a data set. Rows are dense float64: what most users have."""
-    X, y = _read_file(folder, spec.file, spec.n_features)
+    X, y = _read(folder, spec.file, spec.n_features)
     if spec.test_file is None:
-        X, y, X_test, y_test = _split(X, y)
+        X, y, X_test, y_test = split_fifth(X, y)
     else:
-        X_test, y_test = _read_file(folder, spec.test_file, spec.n_features)
-    X, X_test = _scale(X, X_test, spec.scaling)
+        X_test, y_test = _read(folder, spec.test_file, spec.n_features)
+    X, X_test = scale(X, X_test, spec.scaling)
     return Problem(spec, X, y, X_test, y_test)
 
 
 def read_text(folder: Path, spec: Spec) -> bytes:
     """Return the decompressed text of the training file."""
-    with _open(_existing(folder, spec.file), spec.file) as stream:
-        return stream.read()
+    return b"".join(read_pieces(_existing(folder, spec.file)))
 
 
 def parse_text(stream: BinaryIO, n_features: int) -> tuple[Any, Array]:
@@ -163,91 +141,14 @@ def parse_text(stream: BinaryIO, n_features: int) -> tuple[Any, Array]:
     return X, y
 
 
-def _split(X: Array, y: Array) -> tuple[Array, Array, Array, Array]:
-    order = np.random.default_rng(_SPLIT_SEED).permutation(len(y))
-    test, train = np.split(order, [round(_TEST_SHARE * len(y))])
-    return X[train], y[train], X[test], y[test]
-
-
-def _scale(X: Array, X_test: Array, scaling: str) -> tuple[Array, Array]:
-    """Scale by what the training rows show; test rows may leave the range."""
-    if scaling == "none":
-        return X, X_test
-    if scaling == "bytes":
-        return X / 255, X_test / 255
-    if scaling == "range":
-        shift, width = X.min(axis=0), np.ptp(X, axis=0)
-    else:
-        shift, width = X.mean(axis=0), X.std(axis=0)
-    width = np.where(width > 0, width, 1.0)
-    return (X - shift) / width, (X_test - shift) / width
-
-
-def _read_file(folder: Path, file: str, n_features: int) -> tuple[Array, Array]:
-    path = _existing(folder, file)
-    cached = _cache_path(path)
-    if cached.is_file():
-        X, y = _read_cache(cached)
-    else:
-        with _open(path, file) as stream:
-            X, y = parse_text(stream, n_features)
-        _write_cache(cached, X, y)
-    return X.toarray(), y
+def _read(folder: Path, file: str, n_features: int) -> tuple[Array, Array]:
+    table = read_table(_existing(folder, file), n_features)
+    return in_form(table.X, "dense"), table.y
 
 
 def _existing(folder: Path, file: str) -> Path:
-    path = find(folder, file)
+    path = find_file(folder, file)
     if path is None:
         message = f"the data folder holds no {file}, plain or compressed"
         raise FileNotFoundError(message)
     return path
-
-
-def _open(path: Path, file: str) -> BinaryIO:
-    return cast(BinaryIO, _OPENERS[path.suffix if path.name != file else ""](path, "rb"))
-
-
-def _cache_path(path: Path) -> Path:
-    """Name the cached arrays of a file so that a changed file gets another name."""
-    stat = path.stat()
-    name = f"{path.name}-{stat.st_size}-{stat.st_mtime_ns}-{_CACHE_LAYOUT}.npz"
-    return _cache_folder() / name
-
-
-def _cache_folder() -> Path:
-    user = (
-        os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    )
-    for parent in (Path(user), Path(tempfile.gettempdir())):
-        folder = parent / "budgetsvm-benchmarks"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
-    raise OSError("neither the user's cache folder nor the temporary folder can be written to")
-
-
-def _read_cache(path: Path) -> tuple[Any, Array]:
-    with np.load(path) as arrays:
-        parts = (arrays["values"], arrays["indices"], arrays["starts"])
-        return sparse.csr_array(parts, shape=tuple(arrays["shape"])), arrays["y"]
-
-
-def _write_cache(path: Path, X: Any, y: Array) -> None:
-    with _replacing(path) as stream:
-        np.savez(stream, values=X.data, indices=X.indices, starts=X.indptr, shape=X.shape, y=y)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Any]:
-    """Write a file that appears only when it is complete: another run may be reading."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
-        temporary = Path(stream.name)
-        try:
-            yield stream
-            stream.close()
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)

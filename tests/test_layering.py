@@ -14,11 +14,15 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 # A module may import those of the layers above it in this list, and no others.
 LAYERS = [
     {"_core", "_validation", "_data", "_memory", "_blocks", "_columns", "_text_file", "_callbacks"},
+    {"_catalogue", "_preparation", "_user_cache"},
     {"kernels", "losses", "_rows", "_progress", "_threads", "_reservoir", "solvers"},
-    {"_csv_line", "_data_files", "_text_blocks"},
+    {"_csv_line", "_data_files", "_text_blocks", "_download"},
     {"maintenance", "_targets", "_terms", "_landmarks"},
     {"_libsvm_file", "_csv_file", "_parquet_file"},
-    {"streams"},
+    {"streams", "_libsvm_table"},
+    {"_table_cache"},
+    {"_dataset_files"},
+    {"datasets"},
     {"_expansion", "_basis"},
     {"_training", "_features", "_density"},
     {"_parameters", "_early_stopping", "_joint", "_span", "_hessian", "_class_pairs"},

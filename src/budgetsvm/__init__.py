@@ -2,8 +2,8 @@
 
 Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`BudgetOneClassSVM`, the
 transformer :class:`BudgetFeatures`, the function :func:`polish`, the modules :mod:`budgetsvm.kernels`,
-:mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options, and
-:mod:`budgetsvm.streams` to read large files.
+:mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options,
+:mod:`budgetsvm.streams` to read large files, and :mod:`budgetsvm.datasets` with the usual data sets.
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ except ImportError as error:
     raise ImportError(message) from error
 
 if TYPE_CHECKING:
-    from budgetsvm import kernels, losses, maintenance, solvers, streams
+    from budgetsvm import datasets, kernels, losses, maintenance, solvers, streams
     from budgetsvm._feature_map import BudgetFeatures
     from budgetsvm._one_class_svm import BudgetOneClassSVM
     from budgetsvm._polish_alone import polish
@@ -36,6 +36,7 @@ __all__ = [
     "BudgetSVC",
     "BudgetSVR",
     "__version__",
+    "datasets",
     "kernels",
     "losses",
     "maintenance",

@@ -1,4 +1,4 @@
-"""Progress bars for training: percent, time left, and how the model is doing."""
+"""Progress bars: percent, time left, and how the model is doing."""
 
 import math
 import sys
@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 _FORMAT = "{desc}: {percentage:3.0f}%|{bar:24}| {elapsed}<{remaining}{postfix}"
+_SHOW_AFTER = 1.0  # seconds
 
 
 class Progress:
@@ -57,3 +58,20 @@ class PolishProgress(Progress):
         done = int(100 * share)
         self.advance(max(0, done - self._done), gap=f"{gap:.2g}")
         self._done = max(done, self._done)
+
+
+def byte_bar(label: str, total: int | None, done: int = 0) -> Any:
+    """Return a bar that counts bytes, and shows itself only if the work takes a while."""
+    from tqdm import tqdm
+
+    return tqdm(
+        total=total,
+        initial=done,
+        desc=label,
+        file=sys.stderr,
+        unit="B",
+        unit_scale=True,
+        unit_divisor=1024,
+        delay=_SHOW_AFTER,
+        mininterval=0.1 if sys.stderr.isatty() else 10,  # do not flood a log file
+    )

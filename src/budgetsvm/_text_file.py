@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 _OPEN: dict[str, Callable[[Path], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _BY_SUFFIX = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip", ".zst": "Zstandard"}
@@ -22,7 +22,9 @@ _BY_FIRST_BYTES = {
 }
 _BUFFER = 1 << 18
 _LONGEST_LINE = 1 << 28  # a file without line ends must not fill the memory
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # Windows begins UTF-8 files with it
+_PIECE = 1 << 24
+_DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # Windows begins UTF-8 files with it
 
 
 def first_bytes(path: Path) -> bytes:
@@ -67,12 +69,31 @@ def read_lines(path: Path) -> Iterator[bytes]:
             for line in iter(partial(file.readline, _LONGEST_LINE), b""):
                 number += 1
                 yield _whole(line, path, number)
-    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        # Errors of the system have a number, and name the file themselves.
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        message = f"{path}, after line {number}: the {kind} file is damaged or cut off ({error})"
-        raise OSError(message) from error
+    except _DAMAGE as error:
+        _complain(error, kind, f"{path}, after line {number}")
+
+
+def read_pieces(path: Path) -> Iterator[bytes]:
+    """Yield the text of a file, byte for byte, in large pieces of whole lines."""
+    done = 0
+    kind = compression(path)
+    try:
+        with _open(path, kind) as file:
+            while piece := file.read(_PIECE):
+                piece += file.readline(_LONGEST_LINE)
+                done += len(piece)
+                yield piece
+    except _DAMAGE as error:
+        _complain(error, kind, f"{path}, after {done} bytes of text")
+
+
+def _complain(error: Exception, kind: str | None, place: str) -> NoReturn:
+    """Raise an error that names the file."""
+    # Errors of the system have a number, and name the file themselves.
+    if isinstance(error, OSError) and error.errno is not None:
+        raise error
+    message = f"{place}: the {kind} file is damaged or cut off ({error})"
+    raise OSError(message) from error
 
 
 def _open(path: Path, kind: str | None) -> BinaryIO:
@@ -84,8 +105,8 @@ def _open(path: Path, kind: str | None) -> BinaryIO:
 
 def _whole(line: bytes, path: Path, number: int) -> bytes:
     """Return a line with its end, and without a byte order mark."""
-    if number == 1 and line.startswith(_BYTE_ORDER_MARK):
-        line = line[len(_BYTE_ORDER_MARK) :]
+    if number == 1 and line.startswith(BYTE_ORDER_MARK):
+        line = line[len(BYTE_ORDER_MARK) :]
     if line.endswith(b"\n"):
         return line
     if len(line) >= _LONGEST_LINE:

@@ -1,0 +1,144 @@
+"""Where the files of a data set come from: a folder of the user, the cache, or the LIBSVM data page."""
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from budgetsvm._catalogue import DataFile
+from budgetsvm._download import DownloadError, fetch
+from budgetsvm._libsvm_table import Table, parse_table
+from budgetsvm._table_cache import forget_table, keep_table, read_table
+from budgetsvm._user_cache import locked, replacing
+
+_SUFFIXES = ("", ".xz", ".gz", ".bz2")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a file holds, and whether that is what it should hold."""
+
+    file: DataFile
+    path: Path
+    table: Table
+    verified: bool | None  #: None if there is no checksum to compare with
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where to look for files."""
+
+    folder: Path | None  #: of the user
+    cache: Path  #: for what is downloaded
+    base_url: str  #: of the LIBSVM data page, or of a mirror
+    download: bool  #: whether files may be downloaded
+
+    def find(self, name: str) -> Path | None:
+        """Return the path of a file, plain or compressed, or None."""
+        folders = (self.cache,) if self.folder is None else (self.folder, self.cache)
+        paths = (find_file(folder, name) for folder in folders)
+        return next((path for path in paths if path is not None), None)
+
+    def url(self, file: DataFile) -> str:
+        """Return the address of a file."""
+        return f"{self.base_url.rstrip('/')}/{file.remote}"
+
+    def by_hand(self, file: DataFile) -> str:
+        """Say what helps where downloading does not."""
+        into = self.cache if self.folder is None else self.folder
+        how = "put it" if file.remote is None else f"download {self.url(file)} by hand"
+        return (
+            f"{how} into {str(into)!r}, or set BUDGETSVM_DATA to a folder that has {file.name}, "
+            "plain or compressed (.gz, .bz2, .xz)"
+        )
+
+
+def find_file(folder: Path, name: str) -> Path | None:
+    """Return the path of a file, plain or compressed, or None."""
+    paths = (folder / f"{name}{suffix}" for suffix in _SUFFIXES)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def obtain(file: DataFile, n_features: int, places: Places) -> Found:
+    """Read a file, wherever it is."""
+    path = places.find(file.name)
+    if path is None:
+        return _download(file, n_features, places)
+    table = read_table(path, n_features)
+    recorded = _recorded(path.with_name(f"{file.name}.sha256"))
+    if path.parent == places.cache and recorded not in (None, table.sha256):
+        _remove(path)
+        message = (
+            f"{path} has changed since it was downloaded (SHA-256 {table.sha256}, not {recorded}), and "
+            "was removed: a new call downloads it again"
+        )
+        raise OSError(message)
+    expected = file.sha256 or (() if recorded is None else (recorded,))
+    return Found(file, path, table, table.sha256 in expected if expected else None)
+
+
+def _download(file: DataFile, n_features: int, places: Places) -> Found:
+    """Download a file into the cache, verify it, and read it."""
+    if file.remote is None:
+        message = f"{file.name} is not on the LIBSVM data page: {places.by_hand(file)}"
+        raise FileNotFoundError(message)
+    if not places.download:
+        message = f"{file.name} is not at hand, and download=False: {places.by_hand(file)}"
+        raise FileNotFoundError(message)
+    path = places.cache / PurePosixPath(file.remote).name
+    part = path.with_name(f"{path.name}.part")
+    with locked(path):
+        if not path.is_file():  # nor has another process put it there meanwhile
+            try:
+                fetch(places.url(file), part)
+            except DownloadError as error:
+                message = f"{error}. If that does not help, {places.by_hand(file)}"
+                raise OSError(message) from error
+            table = _verified(part, file, n_features, places)
+            with replacing(path.with_name(f"{file.name}.sha256")) as record:
+                record.write(f"{table.sha256}  {file.name}\n".encode())
+            part.replace(path)
+            keep_table(path, n_features, table)
+            return Found(file, path, table, verified=True)
+    return obtain(file, n_features, places)
+
+
+def _verified(part: Path, file: DataFile, n_features: int, places: Places) -> Table:
+    """Read what was downloaded, or remove it and say what is wrong with it."""
+    try:
+        table = parse_table(part, n_features)
+        flaw = _find_flaw(table, file, n_features)
+    except (OSError, ValueError) as error:
+        flaw = str(error)
+    if flaw is None:
+        return table
+    _remove(part)
+    message = (
+        f"what {places.url(file)} sent is not {file.name}, and was removed: {flaw}. If you want to "
+        f"use it nevertheless, {places.by_hand(file)}"
+    )
+    raise OSError(message)
+
+
+def _find_flaw(table: Table, file: DataFile, n_features: int) -> str | None:
+    """Compare with the checksum or, where that is not known, with what is."""
+    if file.sha256:
+        if table.sha256 in file.sha256:
+            return None
+        return f"its SHA-256 is {table.sha256}, not {file.sha256[0]}"
+    found, right = (len(table.y), table.features), (file.rows, n_features)
+    if found == right:
+        return None
+    return f"it has {found[0]} rows and {found[1]} features, not {right[0]} and {right[1]}"
+
+
+def _recorded(path: Path) -> str | None:
+    """Return the checksum that was found at the download, if it was one."""
+    try:
+        words = path.read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return None
+    return words[0] if words else None
+
+
+def _remove(path: Path) -> None:
+    forget_table(path)
+    path.unlink(missing_ok=True)
