@@ -70,7 +70,7 @@ def _parts(X: Any) -> dict[str, Any]:
 def _read(path: Path) -> Table | None:
     """Return what is cached; None if there is nothing, or nothing that can be read."""
     try:
-        with np.load(path) as arrays:
+        with path.open("rb") as file, np.load(file) as arrays:
             if "X" in arrays:
                 X = arrays["X"]
             else:
