@@ -6,10 +6,10 @@ import numpy as np
 
 from experiments.content import Claim, Picture, Section
 from experiments.curves import budgets, curve_job, curves
-from experiments.exact import accuracy as exact_accuracy
-from experiments.exact import jobs as exact_jobs
 from experiments.jobs import Job, Result, Results
 from experiments.panels import as_data, column, draw_over_time, learning
+from experiments.reference import accuracy as exact_accuracy
+from experiments.reference import jobs as exact_jobs
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
 
@@ -89,7 +89,7 @@ def _percent(run: Result) -> list[float]:
 
 def frame_accuracy(axes: Any, title: str, exact: float, best: list[Result]) -> None:
     """Show what lies between useless and perfect, and not every peak downwards."""
-    top = max(exact, max(100 * float(column(run, "score")[-1]) for run in best))
+    top = max(exact, *(100 * float(column(run, "score")[-1]) for run in best))
     least = min(100 * float(np.nanmin(column(run, "score"))) for run in best)
     height = max(2.0, 1.3 * (top - max(least, top - 25)))
     axes.set(title=title, xlabel="training time in s", ylabel="test accuracy in %")
@@ -124,7 +124,11 @@ def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
     """Compare the mean accuracy over all looks: who is good early has more."""
     means = {
         spec.name: [
-            float(np.mean([np.mean(column(r, "score")[learning(r)]) for r in runs[spec.name, m, budget]]))
+            float(
+                np.mean(
+                    [np.mean(column(r, "score")[learning(r)]) for r in runs[spec.name, m, budget]]
+                )
+            )
             for m in ("bsgd", "bsca")
         ]
         for spec in scope.specs

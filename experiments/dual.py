@@ -23,7 +23,9 @@ class GaussianRows:
     """Rows of data, dense or CSR, with kernel values k(x, z) = exp(-gamma ‖x - z‖²) in float64."""
 
     def __init__(self, X: Any, gamma: float) -> None:
-        self.X = sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, float)
+        self.X = (
+            sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, float)
+        )
         self.gamma = gamma
         self._norms = _squared_norms(self.X)
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from experiments.content import Claim, Picture, Section
 from experiments.curves import budgets, curve_job, curves
-from experiments.exact import optimum
-from experiments.exact import jobs as exact_jobs
 from experiments.jobs import Job, Result, Results
 from experiments.panels import as_data, column, draw_over_epochs, final, learning
 from experiments.problems import Spec
+from experiments.reference import jobs as exact_jobs
+from experiments.reference import optimum
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
 
@@ -56,7 +56,9 @@ def _picture(
     scope: Scope, runs: dict[Any, list[Result]], optima: dict[str, float | None], ending: str
 ) -> Picture:
     budget = budgets(scope)[1]
-    merging = "our defaults (any sign)" if ending else "the paper's merging (same sign, golden section)"
+    merging = (
+        "our defaults (any sign)" if ending else "the paper's merging (same sign, golden section)"
+    )
     shown = {key: seeds for key, seeds in runs.items() if key[1] in (*PAIRS[ending], "two-phase")}
 
     def draw() -> Any:
@@ -123,10 +125,17 @@ def _monotone(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     }
     bad = {key: value for key, value in falls.items() if value > _TOLERATED_FALL}
     of_bsca = [key for key in bad if key[1] == "bsca"]
-    listed = ", ".join(f"{method.upper()} on {name} {100 * v:.0f} %" for (name, method), v in bad.items())
+    listed = ", ".join(
+        f"{method.upper()} on {name} {100 * v:.0f} %" for (name, method), v in bad.items()
+    )
     seen = f"largest fall of D from its peak, as a share of its range: {listed or 'none above 2 %'}"
     verdict = "held" if not bad else "held in part" if not of_bsca else "did not hold"
-    return Claim("Dual curves are smooth and monotone in all cases.", "4, Optimization Performance", seen, verdict)
+    return Claim(
+        "Dual curves are smooth and monotone in all cases.",
+        "4, Optimization Performance",
+        seen,
+        verdict,
+    )
 
 
 def _better(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:

@@ -48,7 +48,7 @@ def final(runs: Sequence[Result], name: str) -> NDArray[np.float64]:
 
 def as_data(runs: dict[tuple[Cell, ...], Sequence[Result]], keys: Sequence[str]) -> Data:
     """Return all observations of some runs; `keys` name what the runs are called by."""
-    names = [name for name in next(iter(runs.values()))[0]["columns"]]
+    names = list(next(iter(runs.values()))[0]["columns"])
     rows = [
         (*key, seed, *line)
         for key, seeds in runs.items()
