@@ -108,8 +108,8 @@ class Monitor(ABC):
     """
 
     #: Training looks at several points at once. True: observe when such a batch is done, at or after the
-    #: visit that was asked for, which leaves the result of the fit bit for bit as it is. False: exactly
-    #: there, which may change its rounding.
+    #: visit that was asked for, which leaves the result of the fit bit for bit as it is (up to rounding
+    #: where maintenance projects). False: exactly there, which may change its rounding.
     aligned = True
 
     def begin(self, data: TrainingData) -> None:  # noqa: B027 - nothing to do is a good default

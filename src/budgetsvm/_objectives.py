@@ -64,8 +64,8 @@ class Objectives:
 
     def dual(self, alpha: NDArray[np.float64] | None, model: KernelExpansion) -> Estimate:
         """Return D(α), for a single output; `model` is near Σ_i α_i y_i k(x_i, ·), or not."""
-        if self._data.outputs.count > 1 or alpha is None:
-            return UNKNOWN
+        if self._data.outputs.count > 1 or alpha is None or len(alpha) != len(self._data):
+            return UNKNOWN  # early stopping holds rows out, which have no α
         targets = self._data.outputs.of_output(0)
         weights = alpha * targets.y
         support = np.flatnonzero(weights)
