@@ -228,6 +228,14 @@ def test_a_damaged_cache_is_made_anew(folder: Path, own_cache: Path, damage: byt
     assert_array_equal(datasets.load("cod-rna", folder=folder).X, first.X)
 
 
+def test_a_cache_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", no_space)
+    assert datasets.load("cod-rna", folder=folder).X.shape == (40, 8)
+
+
 def test_what_is_returned_may_be_changed(folder: Path) -> None:
     first = datasets.load("cod-rna", folder=folder, scaling="none")
     kept = first.X.copy()

@@ -19,7 +19,7 @@ class Found:
     file: DataFile
     path: Path
     table: Table
-    verified: bool | None  #: None if there is no checksum to compare with
+    verified: bool | None  #: None if it is not known what it should hold
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ def obtain(file: DataFile, n_features: int, places: Places) -> Found:
             "was removed: a new call downloads it again"
         )
         raise OSError(message)
-    expected = file.sha256 or (() if recorded is None else (recorded,))
-    return Found(file, path, table, table.sha256 in expected if expected else None)
+    return Found(file, path, table, _is_right(table, file))
 
 
 def _download(file: DataFile, n_features: int, places: Places) -> Found:
@@ -97,7 +96,7 @@ def _download(file: DataFile, n_features: int, places: Places) -> Found:
                 record.write(f"{table.sha256}  {file.name}\n".encode())
             part.replace(path)
             keep_table(path, n_features, table)
-            return Found(file, path, table, verified=True)
+            return Found(file, path, table, _is_right(table, file))
     return obtain(file, n_features, places)
 
 
@@ -120,14 +119,19 @@ def _verified(part: Path, file: DataFile, n_features: int, places: Places) -> Ta
 
 def _find_flaw(table: Table, file: DataFile, n_features: int) -> str | None:
     """Compare with the checksum or, where that is not known, with what is."""
-    if file.sha256:
-        if table.sha256 in file.sha256:
-            return None
-        return f"its SHA-256 is {table.sha256}, not {file.sha256[0]}"
-    found, right = (len(table.y), table.features), (file.rows, n_features)
-    if found == right:
+    right = _is_right(table, file)
+    if right:
         return None
-    return f"it has {found[0]} rows and {found[1]} features, not {right[0]} and {right[1]}"
+    if right is False:
+        return f"its SHA-256 is {table.sha256}, not {file.sha256[0]}"
+    rows, features = len(table.y), table.features
+    if (rows, features) == (file.rows, n_features):
+        return None
+    return f"it has {rows} rows and {features} features, not {file.rows} and {n_features}"
+
+
+def _is_right(table: Table, file: DataFile) -> bool | None:
+    return table.sha256 in file.sha256 if file.sha256 else None
 
 
 def _recorded(path: Path) -> str | None:
