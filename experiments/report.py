@@ -17,12 +17,12 @@ def write(report: Report, folder: Path) -> list[Path]:
 
     The claims of all sections come first, in a section of their own.
     """
-    sections = [*_claims(report.sections), *report.sections]
+    claims = _claims(report.sections)
+    sections = [*claims, *report.sections]
+    names = [*("claims" for _ in claims), *anchors(report.sections)]
     chapters = [
         Chapter(section.title, anchor, section.paragraphs, parts)
-        for section, anchor, parts in zip(
-            sections, anchors(sections), make_ready(sections), strict=True
-        )
+        for section, anchor, parts in zip(sections, names, make_ready(sections), strict=True)
     ]
     folder.mkdir(parents=True, exist_ok=True)
     for chapter in chapters:
@@ -42,8 +42,11 @@ def anchors(sections: Sequence[Section]) -> list[str]:
     found: list[str] = []
     for section in sections:
         slug = "-".join(re.findall(r"[a-z0-9]+", section.title.lower()))
-        name = f"section-{slug}"
-        found.append(name if name not in found else f"{name}-{len(found)}")
+        name, number = f"section-{slug}", 1
+        while name in found:
+            number += 1
+            name = f"section-{slug}-{number}"
+        found.append(name)
     return found
 
 
