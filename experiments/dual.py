@@ -109,15 +109,15 @@ def _improve(now: Solution, rows: GaussianRows, y: Array) -> None:
 
 
 def _choose(now: Solution) -> Any:
-    """Return the variables with the largest shares of the gap, and the free ones with them."""
+    """Return the variables with the largest shares of the gap, and the free ones, which will follow them."""
     shares = violations(now.alpha, now.gradient, now.C)
-    free = (now.alpha > 0) & (now.alpha < now.C)
-    worst = np.argsort(-shares)
-    violators = worst[: np.count_nonzero(shares > 1e-3 * now.gap / len(shares))]
-    others = np.setdiff1d(np.flatnonzero(free), violators[:_PART])
-    room = max(0, _PART - min(len(violators), _PART // 2 if len(others) else _PART))
-    others = others[np.argsort(np.abs(now.gradient[others]))[:room]]
-    return np.sort(np.concatenate([violators[: _PART - len(others)], others]))
+    least = 1e-3 * now.gap / len(shares)
+    violators = np.argsort(-shares)[: np.count_nonzero(shares > least)]
+    free = np.flatnonzero((now.alpha > 0) & (now.alpha < now.C))
+    first, more = np.split(violators, [min(_PART // 2, len(violators))])
+    order = np.concatenate([first, free, more])
+    _, places = np.unique(order, return_index=True)
+    return np.sort(order[np.sort(places)[:_PART]])
 
 
 def _blocks(n: int) -> Iterator[slice]:
