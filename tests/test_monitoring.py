@@ -53,7 +53,7 @@ class Views(Monitor):
 
 class Broken(Views):
     def observe(self, view: View) -> None:
-        raise RuntimeError("broken monitor")
+        raise RuntimeError(f"broken monitor at {view.visits}")
 
 
 def primal(model: Any) -> float:
