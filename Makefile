@@ -70,7 +70,7 @@ SKBUILD_CMAKE_DEFINE='BUDGETSVM_SANITIZE=$(1)' SKBUILD_BUILD_DIR=build/$(2) \
 endef
 
 clean: ## remove the environment and everything that was built
-	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist budgetsvm-demo.png benchmarks/results experiments/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist budgetsvm-demo*.png benchmarks/results experiments/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps. Python sources are used in place; only the native part needs a rebuild.
