@@ -308,6 +308,22 @@ def test_the_checksum_of_the_download_counts_from_then_on(page: FileServer, cach
     assert datasets.load("small", base_url=page.url).X_test[0, 2] == 1
 
 
+def test_a_download_that_was_damaged_later(page: FileServer, cache: Path) -> None:
+    datasets.load("small", base_url=page.url)
+    path = cache / "small.xz"
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(OSError, match=r"was removed; a new call .* damaged or cut off"):
+        datasets.load("small", base_url=page.url)
+    assert datasets.load("small", base_url=page.url).X.shape == (100, 3)
+
+
+def test_a_file_put_in_the_place_of_a_download_is_used(page: FileServer, cache: Path) -> None:
+    datasets.load("small", base_url=page.url)
+    (cache / "small.xz").unlink()
+    (cache / "small").write_bytes(b"1 1:1\n0 2:1\n")
+    assert datasets.load("small", base_url=page.url).X.shape == (2, 3)
+
+
 def test_a_file_put_into_the_cache_by_hand_is_used(page: FileServer, cache: Path) -> None:
     cache.mkdir(parents=True)
     (cache / "small.gz").write_bytes(COMPRESSED[".gz"](b"1 1:1\n0 2:1\n"))

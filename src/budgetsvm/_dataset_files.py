@@ -41,6 +41,10 @@ class Places:
         """Return the address of a file."""
         return f"{self.base_url.rstrip('/')}/{file.remote}"
 
+    def target(self, file: DataFile) -> Path:
+        """Return where a download is put."""
+        return self.cache / PurePosixPath(file.remote or file.name).name
+
     def by_hand(self, file: DataFile) -> str:
         """Say what helps where downloading does not."""
         into = self.cache if self.folder is None else self.folder
@@ -62,16 +66,32 @@ def obtain(file: DataFile, n_features: int, places: Places) -> Found:
     path = places.find(file.name)
     if path is None:
         return _download(file, n_features, places)
-    table = read_table(path, n_features)
-    recorded = _recorded(path.with_name(f"{file.name}.sha256"))
-    if path.parent == places.cache and recorded not in (None, table.sha256):
-        _remove(path)
-        message = (
-            f"{path} has changed since it was downloaded (SHA-256 {table.sha256}, not {recorded}), and "
-            "was removed: a new call downloads it again"
-        )
-        raise OSError(message)
+    downloaded = path == places.target(file)
+    recorded = _recorded(path.with_name(f"{file.name}.sha256")) if downloaded else None
+    if recorded is None:  # it was put there by hand, and may be anything
+        table = read_table(path, n_features)
+    else:
+        table = _unchanged(path, n_features, recorded)
     return Found(file, path, table, _is_right(table, file))
+
+
+def _unchanged(path: Path, n_features: int, recorded: str) -> Table:
+    """Read what was downloaded before, or remove it if it is not what it was."""
+    try:
+        table = read_table(path, n_features)
+        if table.sha256 == recorded:
+            return table
+        flaw = f"its SHA-256 is {table.sha256}, not {recorded}"
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system's fault, not the file's
+        flaw = str(error)
+    _remove(path)
+    message = (
+        f"{path} has changed since it was downloaded, and was removed; a new call downloads it again: "
+        f"{flaw}"
+    )
+    raise OSError(message)
 
 
 def _download(file: DataFile, n_features: int, places: Places) -> Found:
@@ -82,7 +102,7 @@ def _download(file: DataFile, n_features: int, places: Places) -> Found:
     if not places.download:
         message = f"{file.name} is not at hand, and download=False: {places.by_hand(file)}"
         raise FileNotFoundError(message)
-    path = places.cache / PurePosixPath(file.remote).name
+    path = places.target(file)
     part = path.with_name(f"{path.name}.part")
     with locked(path):
         if not path.is_file():  # nor has another process put it there meanwhile
