@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,25 +171,37 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def test_the_time_left_follows_what_such_jobs_took() -> None:
-    now = 0.0
-    meter = Progress(print, lambda: now)
-    slow = [Job(f"slow-{i}", fake_jobs.count, {}, 2.0) for i in range(4)]
-    other = Job("other", fake_jobs.fail, {}, 1.0)
-    assert meter.expected(slow[0]) == 2.0
-    with meter.watching([*slow, other], 2):
-        assert meter.left() == pytest.approx(9.0 / 2)
-        meter.add(slow[0], 20.0)  # ten times the guess, as all such jobs then
-        assert meter.expected(slow[1]) == pytest.approx(20.0)
-        assert meter.left() == pytest.approx((3 * 20 + 10) / 2)
-        meter.show([slow[1]])
-        now = 5.0
-        assert meter.left() == pytest.approx((15 + 2 * 20 + 10) / 2)
-        assert meter.line([slow[1]]) == "1/5 jobs, 32 s left; now slow-1"
-        for job in (*slow[1:3], other):
+def test_expected_times_follow_what_such_jobs_took() -> None:
+    meter = Progress(print)
+    quick, slow = (Job(f.__name__, f, {}, 2.0) for f in (fake_jobs.count, fake_jobs.sleep))
+    assert meter.expected(slow) == 2.0
+    for number in range(100):
+        meter.add(replace(slow, name=f"slow-{number}"), 20.0)  # ten times the guess
+        assert 2.0 < meter.expected(quick) <= meter.expected(slow) < 20.0
+    assert meter.expected(slow) == pytest.approx(20.0, rel=0.01)
+    for number in range(100):
+        meter.add(replace(quick, name=f"quick-{number}"), 2.0)
+    assert meter.expected(quick) == pytest.approx(2.0, rel=0.1)
+    assert meter.expected(slow) == pytest.approx(20.0, rel=0.1)
+    before = meter.expected(slow)
+    meter.add(slow, 0.0, counts=False)
+    assert meter.expected(slow) == before, "what failed says nothing about others"
+
+
+def test_the_time_left_counts_processes_and_what_is_under_way() -> None:
+    times = [0.0]
+    meter = Progress(print, lambda: times[-1])
+    jobs = [Job(f"job-{i}", fake_jobs.count, {}, 20.0) for i in range(4)]
+    with meter.watching(jobs, 2):
+        assert meter.left() == pytest.approx(40.0)
+        meter.show(jobs[:2])
+        times.append(5.0)
+        assert meter.left() == pytest.approx(35.0)
+        assert meter.line(jobs[:2]) == "0/4 jobs, 35 s left; now job-0, job-1"
+        for job in jobs[:3]:
             meter.add(job, 20.0)
         assert meter.left() == pytest.approx(20.0), "one job has one process"
-        meter.add(slow[3], 20.0)
+        meter.add(jobs[3], 20.0)
         assert meter.left() == 0.0
 
 
