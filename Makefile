@@ -13,9 +13,10 @@ NATIVE := CMakeLists.txt $(wildcard src/core/*)
 CXX_FILES = $(wildcard src/core/*.hpp src/core/*.cpp)
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+PAPER_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench sanitize sanitize-memory sanitize-threads clean
+.PHONY: help demo test lint format bench paper sanitize sanitize-memory sanitize-threads clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -40,6 +41,9 @@ format: $(VENV)/.lint ## put all files into the agreed format
 
 bench: $(VENV)/.bench ## measure against targets, NumPy and peers; one table, one picture
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+paper: $(VENV)/.paper ## make the paper's tables and figures anew; PAPER_ARGS=--quick needs no data
+	$(BIN)/python -m experiments $(PAPER_ARGS)
 
 sanitize: sanitize-memory sanitize-threads ## run the core's tests with sanitizers (GCC)
 
@@ -66,8 +70,8 @@ SKBUILD_CMAKE_DEFINE='BUDGETSVM_SANITIZE=$(1)' SKBUILD_BUILD_DIR=build/$(2) \
 endef
 
 clean: ## remove the environment and everything that was built
-	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist budgetsvm-demo.png benchmarks/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist budgetsvm-demo*.png benchmarks/results experiments/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps. Python sources are used in place; only the native part needs a rebuild.
 $(VENV)/.created:
@@ -83,6 +87,6 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml $(NATIVE)
 	@touch $@
 
 # The extras of pyproject.toml.
-$(VENV)/.plot $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.plot $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.paper: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(INSTALL) '.[$*]'
 	@touch $@

@@ -1,7 +1,7 @@
 """The data sets of the benchmarks, with hyper-parameters: LIBSVM text files, scaled and split as in the paper.
 
-The files lie in the folder that the environment variable BUDGETSVM_DATA names, plain or compressed. Reading, splitting
-and scaling are those of `budgetsvm.datasets`, but by file: nothing is downloaded, and rows are always dense at first.
+The files lie in the folder that the environment variable BUDGETSVM_DATA names, plain or compressed. Reading, splitting and
+scaling are those of `budgetsvm.datasets`, but by file: nothing is downloaded, and rows are always dense at first.
 """
 
 import os

@@ -1,81 +1,101 @@
-"""The exact optimum of a small dual problem, with a certificate.
+"""A dense quadratic program in a box, max gᵀδ - ½ δᵀQδ for 0 <= a + δ <= C: a part of eq. (2).
 
-max D(α) = 1ᵀα − ½ αᵀQα over the box 0 ≤ α ≤ C, by coordinate ascent that finds the active set, and
-projected Newton steps (Bertsekas 1982) that then take a few iterations to full precision.
+Newton's method on the variables that are not held by a bound, along the projected path (Bertsekas 1982,
+Projected Newton Methods), and coordinate ascent in between, which finds out which variables these are.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
 
-Vector = NDArray[np.float64]
+Array = NDArray[np.float64]
 
-_ROUNDS, _PASSES = 200, 5
-
-
-@dataclass(frozen=True)
-class Optimum:
-    """α* with D(α*), which is at most `gap` below the true optimum."""
-
-    alpha: Vector
-    value: float
-    gap: float
+_MOST_ITERATIONS = 200
+_HALVINGS = 12
+# Added to the diagonal, relative to it. Where Q is singular, as of points that occur twice, Newton's
+# step would leave the box at once; so the least value is tried first only where the last step was good.
+_LEAST_RIDGE, _FIRST_RIDGE, _MOST_RIDGE = 1e-12, 1e-8, 1e-2
 
 
-def duality_gap(Q: Vector, alpha: Vector, C: float) -> float:
-    """P(w(α)) − D(α), without the cancellation of the two: Σ_i C max(0, g_i) − α_i g_i, g = 1 − Qα.
+def violations(a: Array, g: Array, C: float) -> Array:
+    """Return the share of every variable in the duality gap, a and the gradient g = 1 - Qa given.
 
-    Every summand is non-negative, so the sum loses no digits.
+    P - D = αᵀQα - 1ᵀα + C Σ max(0, g_i) = Σ max((C - α_i) g_i, -α_i g_i), all terms being >= 0.
     """
-    gradient = 1 - Q @ alpha
-    return float(np.where(gradient > 0, (C - alpha) * gradient, -alpha * gradient).sum())
+    return np.maximum((C - a) * g, -a * g)
 
 
-def solve(Q: Vector, C: float, tolerance: float = 1e-14) -> Optimum:
-    """Solve to a duality gap of `tolerance` relative to D, or as far as rounding allows."""
-    best = alpha = np.zeros(len(Q))
-    gap = duality_gap(Q, alpha, C)
-    for _ in range(_ROUNDS):
-        alpha = _newton_step(Q, _ascend(Q, alpha, C), C)
-        new = duality_gap(Q, alpha, C)
-        if new < gap:
-            best, gap = alpha, new
-        if gap <= tolerance * _value(Q, best):
-            break
-    return Optimum(best, _value(Q, best), gap)
+@dataclass
+class BoxProblem:
+    """Variables a in [0, C], the gradient g at a, and the matrix Q; a and g change in place."""
+
+    Q: Array
+    a: Array
+    g: Array
+    C: float
+
+    def solve(self, tolerance: float) -> int:
+        """Ascend until the sum of the violations is below the tolerance; return the iterations."""
+        ridge = _FIRST_RIDGE
+        for iteration in range(_MOST_ITERATIONS):
+            self.coordinate_pass()
+            if violations(self.a, self.g, self.C).sum() <= tolerance:
+                return iteration
+            step = self._newton_step(ridge)
+            ridge = ridge / 10 if step == 1 else ridge * 10 if step < 0.1 else ridge
+            ridge = min(max(ridge, _LEAST_RIDGE), _MOST_RIDGE)
+        return _MOST_ITERATIONS
+
+    def coordinate_pass(self) -> None:
+        """Do eq. (3) once for every variable that can move."""
+        Q, a, g = self.Q, self.a, self.g
+        for i in np.flatnonzero(~self._held()):
+            new = min(max(a[i] + g[i] / Q[i, i], 0.0), self.C)
+            if new != a[i]:
+                g -= (new - a[i]) * Q[i]
+                a[i] = new
+
+    def _held(self) -> NDArray[np.bool_]:
+        """Return which variables are at a bound that the gradient points out of."""
+        below, above = (self.a <= 0) & (self.g <= 0), (self.a >= self.C) & (self.g >= 0)
+        return below | above
+
+    def _newton_step(self, ridge: float) -> float:
+        """Go along the projected path as far as it is worth it; return how far, 1 being all of it."""
+        free = np.flatnonzero(~self._held())
+        if not len(free):
+            return 1.0
+        Q = self.Q[np.ix_(free, free)]
+        direction = _solve(Q, self.g[free], ridge)
+        step, best, best_gain, chosen = 1.0, None, 0.0, 0.0
+        for _ in range(_HALVINGS):
+            delta = np.clip(self.a[free] + step * direction, 0, self.C) - self.a[free]
+            slope, curvature = self.g[free] @ delta, delta @ (Q @ delta)
+            length = min(1.0, slope / curvature) if curvature > 0 else 1.0
+            gain = length * slope - 0.5 * length**2 * curvature
+            if gain > best_gain:
+                best, best_gain, chosen = length * delta, gain, step * length
+            elif best is not None:
+                break
+            step /= 2
+        if best is not None:
+            self._move(free, best)
+        return chosen
+
+    def _move(self, free: NDArray[np.intp], delta: Array) -> None:
+        changed = np.flatnonzero(delta)
+        self.a[free] = np.clip(self.a[free] + delta, 0, self.C)
+        self.g -= self.Q[:, free[changed]] @ delta[changed]
 
 
-def _value(Q: Vector, alpha: Vector) -> float:
-    return float(alpha.sum() - alpha @ (Q @ alpha) / 2)
-
-
-def _ascend(Q: Vector, alpha: Vector, C: float) -> Vector:
-    """A few passes of coordinate ascent (eq. 3)."""
-    alpha = alpha.copy()
-    gradient = 1 - Q @ alpha
-    for _ in range(_PASSES):
-        for i in range(len(Q)):
-            new = min(max(alpha[i] + gradient[i] / Q[i, i], 0.0), C)
-            if new != alpha[i]:
-                gradient -= (new - alpha[i]) * Q[i]
-                alpha[i] = new
-    return alpha
-
-
-def _newton_step(Q: Vector, alpha: Vector, C: float) -> Vector:
-    """Maximise over the coordinates that the box does not hold; go as far as the box and D allow."""
-    gradient = 1 - Q @ alpha
-    held = ((alpha <= 0) & (gradient <= 0)) | ((alpha >= C) & (gradient >= 0))
-    free = np.flatnonzero(~held)
-    if len(free) == 0:
-        return alpha
-    # Least squares: where points are close to each other, Q has not full rank in floating point.
-    step = np.linalg.lstsq(Q[np.ix_(free, free)], gradient[free], rcond=1e-15)[0]
-    before = _value(Q, alpha)
-    for length in 0.5 ** np.arange(30):
-        new = alpha.copy()
-        new[free] = np.clip(alpha[free] + length * step, 0, C)
-        if _value(Q, new) >= before:
-            return new
-    return alpha
+def _solve(Q: Array, g: Array, ridge: float) -> Array:
+    """Return (Q + ridge)⁻¹ g, with a ridge that is large enough."""
+    diagonal = np.einsum("ii->i", Q).copy()
+    while True:
+        shifted = Q + np.diag(ridge * diagonal)
+        try:
+            return cho_solve(cho_factor(shifted, lower=True, overwrite_a=True), g)
+        except np.linalg.LinAlgError:
+            ridge *= 100

@@ -31,6 +31,7 @@ class Drawing:
 
     svg: str
     png: bytes
+    width: float  #: in pixels of web pages
 
     def save(self, folder: Path, name: str) -> None:
         """Write both files."""
@@ -52,7 +53,7 @@ def draw(picture: Picture) -> Drawing:
         with mpl.rc_context({"svg.hashsalt": picture.name}):
             figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
         figure.savefig(png, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
-    return Drawing(_rounded(svg.getvalue()), png.getvalue())
+    return Drawing(_rounded(svg.getvalue()), png.getvalue(), 96 * figure.get_figwidth())
 
 
 def _rounded(svg: str) -> str:

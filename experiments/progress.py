@@ -40,10 +40,15 @@ class Progress:
         self._started.pop(job.name, None)
 
     def expected(self, job: Job) -> float:
-        """Return the seconds that a job may take: as long as those of the same function, if any are done."""
-        group = job.function if self._costs[job.function] else None
-        rate = self._seconds[group] / self._costs[group] if self._costs[group] else 1.0
-        return rate * max(job.cost, _MIN_COST)
+        """Return the seconds that a job may take.
+
+        Its cost is a guess, which counts as much as one such job. The more jobs are done, the more they count: first
+        those of the same function, then the others.
+        """
+        cost, rate = max(job.cost, _MIN_COST), 1.0
+        for group in (None, job.function):
+            rate = (self._seconds[group] + cost * rate) / (self._costs[group] + cost)
+        return rate * cost
 
     def left(self) -> float:
         """Return the seconds that may be left for all jobs."""

@@ -128,13 +128,15 @@ def new_figure(
     """Return a Figure and its panels, row by row. Places of the grid that stay free are for the legend."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     width = columns or {1: 1, 2: 2, 4: 2}.get(n_panels, 3)
     height = -(-n_panels // width)
     if n_panels == 1:
         panel = (1.8 * panel[0], 1.4 * panel[1])
     with context():
-        figure = Figure(figsize=(width * panel[0], height * panel[1]), layout="constrained")
+        layout = ConstrainedLayoutEngine(h_pad=0.09, w_pad=0.07)  # inches
+        figure = Figure(figsize=(width * panel[0], height * panel[1]), layout=layout)
         FigureCanvasAgg(figure)
         grid = figure.subplots(height, width, sharex=sharex, sharey=sharey, squeeze=False)
     places = list(grid.flat)

@@ -13,7 +13,7 @@ which gives the left-hand side of the theorem without any sampling.
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.box_qp import solve
+from experiments.small_qp import solve
 from experiments.jobs import Result
 from experiments.small_problems import pair
 from experiments.theorem_bounds import Bounds

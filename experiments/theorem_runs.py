@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.monitoring import View
-from experiments.box_qp import Optimum, solve
+from experiments.small_qp import Optimum, solve
 from experiments.dual_progress import Gains, truncated_step
 from experiments.jobs import Result
 from experiments.small_problems import MAKERS, SmallProblem

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.monitoring import View
-from experiments.box_qp import Optimum
+from experiments.small_qp import Optimum
 from experiments.dual_progress import Gains
 from experiments.small_problems import SmallProblem
 from experiments.watching import KernelValues, Setup, watch

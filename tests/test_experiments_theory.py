@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
 from experiments import lemma_one, theorem_one
-from experiments.box_qp import duality_gap, solve
+from experiments.small_qp import duality_gap, solve
 from experiments.content import Section, Table
 from experiments.dual_progress import Gains, lemma_progress
 from experiments.jobs import Results

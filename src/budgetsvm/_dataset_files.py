@@ -19,7 +19,7 @@ class Found:
     file: DataFile
     path: Path
     table: Table
-    verified: bool | None  #: None if there is no checksum to compare with
+    verified: bool | None  #: None if it is not known what it should hold
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Places:
     def url(self, file: DataFile) -> str:
         """Return the address of a file."""
         return f"{self.base_url.rstrip('/')}/{file.remote}"
+
+    def target(self, file: DataFile) -> Path:
+        """Return where a download is put."""
+        return self.cache / PurePosixPath(file.remote or file.name).name
 
     def by_hand(self, file: DataFile) -> str:
         """Say what helps where downloading does not."""
@@ -62,17 +66,32 @@ def obtain(file: DataFile, n_features: int, places: Places) -> Found:
     path = places.find(file.name)
     if path is None:
         return _download(file, n_features, places)
-    table = read_table(path, n_features)
-    recorded = _recorded(path.with_name(f"{file.name}.sha256"))
-    if path.parent == places.cache and recorded not in (None, table.sha256):
-        _remove(path)
-        message = (
-            f"{path} has changed since it was downloaded (SHA-256 {table.sha256}, not {recorded}), and "
-            "was removed: a new call downloads it again"
-        )
-        raise OSError(message)
-    expected = file.sha256 or (() if recorded is None else (recorded,))
-    return Found(file, path, table, table.sha256 in expected if expected else None)
+    downloaded = path == places.target(file)
+    recorded = _recorded(path.with_name(f"{file.name}.sha256")) if downloaded else None
+    if recorded is None:  # it was put there by hand, and may be anything
+        table = read_table(path, n_features)
+    else:
+        table = _unchanged(path, n_features, recorded)
+    return Found(file, path, table, _is_right(table, file))
+
+
+def _unchanged(path: Path, n_features: int, recorded: str) -> Table:
+    """Read what was downloaded before, or remove it if it is not what it was."""
+    try:
+        table = read_table(path, n_features)
+        if table.sha256 == recorded:
+            return table
+        flaw = f"its SHA-256 is {table.sha256}, not {recorded}"
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the system's fault, not the file's
+        flaw = str(error)
+    _remove(path)
+    message = (
+        f"{path} has changed since it was downloaded, and was removed; a new call downloads it again: "
+        f"{flaw}"
+    )
+    raise OSError(message)
 
 
 def _download(file: DataFile, n_features: int, places: Places) -> Found:
@@ -83,7 +102,7 @@ def _download(file: DataFile, n_features: int, places: Places) -> Found:
     if not places.download:
         message = f"{file.name} is not at hand, and download=False: {places.by_hand(file)}"
         raise FileNotFoundError(message)
-    path = places.cache / PurePosixPath(file.remote).name
+    path = places.target(file)
     part = path.with_name(f"{path.name}.part")
     with locked(path):
         if not path.is_file():  # nor has another process put it there meanwhile
@@ -97,7 +116,7 @@ def _download(file: DataFile, n_features: int, places: Places) -> Found:
                 record.write(f"{table.sha256}  {file.name}\n".encode())
             part.replace(path)
             keep_table(path, n_features, table)
-            return Found(file, path, table, verified=True)
+            return Found(file, path, table, _is_right(table, file))
     return obtain(file, n_features, places)
 
 
@@ -120,14 +139,19 @@ def _verified(part: Path, file: DataFile, n_features: int, places: Places) -> Ta
 
 def _find_flaw(table: Table, file: DataFile, n_features: int) -> str | None:
     """Compare with the checksum or, where that is not known, with what is."""
-    if file.sha256:
-        if table.sha256 in file.sha256:
-            return None
-        return f"its SHA-256 is {table.sha256}, not {file.sha256[0]}"
-    found, right = (len(table.y), table.features), (file.rows, n_features)
-    if found == right:
+    right = _is_right(table, file)
+    if right:
         return None
-    return f"it has {found[0]} rows and {found[1]} features, not {right[0]} and {right[1]}"
+    if right is False:
+        return f"its SHA-256 is {table.sha256}, not {file.sha256[0]}"
+    rows, features = len(table.y), table.features
+    if (rows, features) == (file.rows, n_features):
+        return None
+    return f"it has {rows} rows and {features} features, not {file.rows} and {n_features}"
+
+
+def _is_right(table: Table, file: DataFile) -> bool | None:
+    return table.sha256 in file.sha256 if file.sha256 else None
 
 
 def _recorded(path: Path) -> str | None:

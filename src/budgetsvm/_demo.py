@@ -1,7 +1,7 @@
 """The demonstration behind ``budgetsvm demo``: a spiral, three SVMs, and a picture of the model."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.svm import SVC, LinearSVC
 
 from budgetsvm._svc import BudgetSVC
+from budgetsvm.monitoring import Trace, plot_trace
 
 # Good values for the exact SVM on this problem, so that all kernel models are at their best.
 _C = 1.0
@@ -26,6 +27,7 @@ _SHOWN_ROWS = 4000
 _DARK = ("#a83e00", "#00457a")
 _LIGHT = ("#f5b26b", "#7fb5dd")
 
+_LOOKS_PER_EPOCH, _EFFORT = 8, 2e7  # of the trace, which should not take longer than training
 _TEST_ROWS = 25_000  # at most: the exact SVM is slow to test, too
 _FIRST_SUBSET = 500  # where the search for the size of the exact SVM's problem starts
 
@@ -112,8 +114,14 @@ def make_spiral(rows: int, rng: np.random.Generator) -> Sample:
 def _budgeted(train: Sample, test: Sample, budget: int, seed: int) -> tuple[BudgetSVC, Result]:
     import tqdm  # noqa: F401  # the progress bar's import is not training time
 
-    model = BudgetSVC(C=_C, gamma=_GAMMA, budget=budget, random_state=seed, verbose=1)
-    return model, _measure("budgeted SVM", model, train, test)
+    every = max(1, len(train.y) // _LOOKS_PER_EPOCH)
+    trace = Trace(every, X_test=test.X, y_test=test.y, effort=_EFFORT)
+    model = BudgetSVC(
+        C=_C, gamma=_GAMMA, budget=budget, random_state=seed, monitor=trace, verbose=1
+    )
+    result = _measure("budgeted SVM", model, train, test)
+    # The time of looking does not count.
+    return model, replace(result, seconds=float(model.monitor_["seconds"][-1]))
 
 
 def _exact(train: Sample, test: Sample, seconds: float) -> Result:
@@ -171,6 +179,9 @@ def _picture(
         return
     draw(model, result, train, out)
     say(f"Picture of the model: {out}")
+    course = out.with_stem(f"{out.stem}-training")
+    plot_trace(model).savefig(course, dpi=140)
+    say(f"Picture of its training: {course}")
 
 
 def draw(model: BudgetSVC, result: Result, train: Sample, out: Path) -> None:

@@ -259,7 +259,8 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         self._keep(polished.points.astype(model.points.dtype), polished.coef, polished.bias)
         if self._watcher is not None:
             state = self._expansion, polished.alpha
-            self._watcher.look_at_polish(polished.primal, polished.passes, lambda: state)
+            objective = polished.primal, polished.dual
+            self._watcher.look_at_polish(objective, polished.passes, lambda: state)
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / problem.outputs.box
         return polished
@@ -275,7 +276,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
                 coef, bias = basis.expand([span.w])
                 return replace(before, points=basis.points, coef=coef, bias=bias), span.alpha
 
-            watcher.look_at_polish(span.primal, span.passes, state)
+            watcher.look_at_polish((span.primal, span.dual), span.passes, state)
 
         return watch
 

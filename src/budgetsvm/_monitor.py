@@ -44,6 +44,8 @@ class View:
         Visits so far that changed the model, that had a loss, that ran budget maintenance.
     degradation : float
         Sum of the ‖Δw‖² that maintenance has caused.
+    bound : float
+        In the polish: no model with these terms has a smaller P than this. NaN in phase 1.
     alpha : ndarray of shape (n_samples,), (n_samples, n_outputs) or None
         The dual variables. In the polish: the best dual point so far, None if there are several outputs.
     model : KernelExpansion
@@ -58,6 +60,7 @@ class View:
     violations: int
     merges: int
     degradation: float
+    bound: float
     alpha: NDArray[Any] | None
     model: KernelExpansion
     _machine: Callable[[KernelExpansion], Any]
@@ -105,8 +108,8 @@ class Monitor(ABC):
     """
 
     #: Training looks at several points at once. True: observe when such a batch is done, at or after the
-    #: visit that was asked for, which leaves the result of the fit bit for bit as it is. False: exactly
-    #: there, which may change its rounding.
+    #: visit that was asked for, which leaves the result of the fit bit for bit as it is (up to rounding
+    #: where maintenance projects). False: exactly there, which may change its rounding.
     aligned = True
 
     def begin(self, data: TrainingData) -> None:  # noqa: B027 - nothing to do is a good default

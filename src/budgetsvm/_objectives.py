@@ -3,10 +3,10 @@
 P(w̃) needs a kernel value for every row and term; D(α) one for every pair of rows with α ≠ 0, which soon
 are too many. The sum over rows of an estimate then is made on some of them, drawn at random:
 
-    ‖w(α)‖² = Σ_i a_i f(x_i) = Σ_i a_i f̃(x_i) + Σ_i a_i (f - f̃)(x_i),   a_i = α_i y_i,
+    ‖w(α)‖² = Σ_i a_i f(x_i) = s Σ_i a_i f̃(x_i) + Σ_i a_i (f - s f̃)(x_i),   a_i = α_i y_i,
 
-f̃ being the budgeted model, whose values are cheap. Where it is close to f, the second sum is small, and so
-is the error of estimating it.
+f̃ being the budgeted model, whose values are cheap, and s the slope of f over f̃ in the sample. Where the two
+go together, the second sum has small terms, and so has the error of estimating it.
 """
 
 from collections.abc import Callable
@@ -64,8 +64,8 @@ class Objectives:
 
     def dual(self, alpha: NDArray[np.float64] | None, model: KernelExpansion) -> Estimate:
         """Return D(α), for a single output; `model` is near Σ_i α_i y_i k(x_i, ·), or not."""
-        if self._data.outputs.count > 1 or alpha is None:
-            return UNKNOWN
+        if self._data.outputs.count > 1 or alpha is None or len(alpha) != len(self._data):
+            return UNKNOWN  # early stopping holds rows out, which have no α
         targets = self._data.outputs.of_output(0)
         weights = alpha * targets.y
         support = np.flatnonzero(weights)
@@ -88,18 +88,21 @@ class Objectives:
         sampled = n > self._most_rows(n)
         helpful = sampled and n * len(model) <= _CHEAP * self._effort
 
+        cheap = small.decision(self._rows(support), self._threads)[:, 0] if helpful else np.zeros(n)
+        slope = 0.0
+
         def products(chosen: NDArray[np.int64]) -> NDArray[np.float64]:
-            rows = self._rows(support[chosen])
-            values = whole.decision(rows, self._threads)
-            if helpful:
-                values -= small.decision(rows, self._threads)
-            return np.asarray(weights[chosen] * values[:, 0])
+            nonlocal slope
+            values = (
+                weights[chosen] * whole.decision(self._rows(support[chosen]), self._threads)[:, 0]
+            )
+            known = weights[chosen] * cheap[chosen]
+            if helpful and np.ptp(known) > 0:
+                slope = float(np.polyfit(known, values, 1)[0])
+            return np.asarray(values - slope * known)
 
         rest = self._sum(products, n, n)
-        if not helpful:
-            return rest
-        values = small.decision(self._rows(support), self._threads)[:, 0]
-        return Estimate(rest.value + float(weights @ values), rest.error)
+        return Estimate(rest.value + slope * float(weights @ cheap), rest.error)
 
     def _sum(
         self, parts: Callable[[NDArray[np.int64]], NDArray[np.float64]], n: int, terms: int

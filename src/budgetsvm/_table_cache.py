@@ -1,6 +1,7 @@
 """Parsed files, kept in the user's cache: parsing text takes much longer than training."""
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -30,7 +31,8 @@ def keep_table(path: Path, n_features: int, table: Table) -> None:
     forget_table(path)
     if path.stat().st_size < _WORTH_KEEPING:
         return
-    with replacing(_cached_path(path, n_features)) as stream:
+    # A disk that is full costs time at the next call, and nothing else.
+    with suppress(OSError), replacing(_cached_path(path, n_features)) as stream:
         np.savez(
             stream,
             **_parts(table.X),
@@ -43,10 +45,8 @@ def keep_table(path: Path, n_features: int, table: Table) -> None:
 def forget_table(path: Path) -> None:
     """Remove from the cache what a file holds, or used to hold."""
     for stale in cache_folder("arrays").glob(f"{_key(path)}-*.npz"):
-        try:
-            stale.unlink(missing_ok=True)
-        except OSError:
-            continue  # another process is reading it
+        with suppress(OSError):  # another process may be reading it
+            stale.unlink()
 
 
 def _cached_path(path: Path, n_features: int) -> Path:
@@ -70,7 +70,7 @@ def _parts(X: Any) -> dict[str, Any]:
 def _read(path: Path) -> Table | None:
     """Return what is cached; None if there is nothing, or nothing that can be read."""
     try:
-        with np.load(path) as arrays:
+        with path.open("rb") as file, np.load(file) as arrays:
             if "X" in arrays:
                 X = arrays["X"]
             else:

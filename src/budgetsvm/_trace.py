@@ -40,6 +40,9 @@ class Observation:
     primal_error: float  #: standard error; zero: exact
     dual: float  #: D(α)
     dual_error: float
+    bound: (
+        float  #: in the polish, a lower bound for P of all models with these terms: its certificate
+    )
     score: float  #: on the test rows
 
 
@@ -59,7 +62,8 @@ class Trace(Monitor):
     objectives : tuple of "primal" and "dual", default=("primal", "dual")
         Which objectives to compute: P(w̃) of the budgeted model, and D(α) of the dual variables that the
         solver keeps, with the exact kernel matrix. D is for a single output only. With BSGD α may leave its
-        box; D then is a number, but bounds nothing.
+        box; D then is a number, but bounds nothing. The polish solves the problem in the span of the terms,
+        whose dual is another one; its value is the column "bound".
     effort : float, default=1e8
         Kernel values that an objective may take. Where that is not enough for all rows, it is estimated on
         a random sample of them; its standard error is written down beside it, and is zero otherwise.
@@ -173,6 +177,7 @@ class Trace(Monitor):
             primal_error=primal.error,
             dual=dual.value,
             dual_error=dual.error,
+            bound=view.bound,
             score=self._score(view),
         )
         self.observations.append(line)

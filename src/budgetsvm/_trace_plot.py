@@ -69,17 +69,20 @@ def _trace_of(source: Any) -> Trace:
 
 
 def _draw_objectives(axes: Any, trace: Trace, x: NDArray[Any]) -> None:
+    if not np.isnan(trace["bound"]).all():
+        axes.plot(x, trace["bound"], ".--", color=_GREEN, label="bound of the polish")
     for name, label, colour in (("primal", "primal P", _ORANGE), ("dual", "dual D", _BLUE)):
         values, error = trace[name], 2 * trace[f"{name}_error"]
+        if name == "dual":  # that of the polish is the bound
+            values = np.where(trace["phase"] == "learn", values, np.nan)
         if np.isnan(values).all():
             continue
         axes.plot(x, values, ".-", color=colour, label=label)
         if np.nanmax(error) > 0:
             band = (values - error, values + error)
             axes.fill_between(x, *band, color=colour, alpha=0.2, label="± 2 standard errors")
-    known = np.concatenate([trace["primal"], trace["dual"]])
-    smallest = np.nanmin(known)
-    if smallest > 0:
+    known = np.concatenate([line.get_ydata() for line in axes.lines])
+    if np.nanmin(known) > 0:
         axes.set_yscale("log")
     else:  # a model without a box, or far from its α, may have a dual below zero
         axes.set_yscale("symlog", linthresh=max(1e-9, 0.01 * float(np.nanmax(known))))

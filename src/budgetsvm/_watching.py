@@ -31,7 +31,7 @@ class Watcher:
         self._counts = np.zeros(6)
         self._visits = 0
         self._seen = -1  # visits of the last look in phase 1
-        self._primal = np.nan  # of the last look in the polish
+        self._objective = (np.nan, np.nan)  # P and its lower bound at the last look in the polish
         self._next = monitor.next_visit(0)
 
     def clock(self) -> float:
@@ -68,11 +68,11 @@ class Watcher:
             self._seen = self._visits
             self._next = self._monitor.next_visit(self._visits)
 
-    def look_at_polish(self, primal: float, passes: int, state: State) -> None:
+    def look_at_polish(self, objective: tuple[float, float], passes: int, state: State) -> None:
         """Let the monitor look at phase 2, if its model has changed; at first there is none."""
-        if passes == 0 or primal == self._primal:
+        if passes == 0 or objective == self._objective:
             return
-        self._primal = primal
+        self._objective = objective
         with self._pause() as seconds:
             self._observe("polish", (passes, seconds), *state())
 
@@ -93,6 +93,7 @@ class Watcher:
             violations=int(violations),
             merges=int(merges),
             degradation=float(degradation),
+            bound=self._objective[1],
             alpha=alpha,
             model=model,
             _machine=self._machine,

@@ -56,7 +56,7 @@ class Dataset:
         What is to be known about the data, ready for ``json.dump``: `name`, `files` (of each the name, the number of
         rows, the SHA-256 of the unpacked text and whether it is `verified`), `rows`, `test_rows`, `features`,
         `scaling`, `split`, `subset` (None, or which part of what it is) and `verified` (True if the checksums of
-        all files are as they should be, False if one is not, None if one cannot be told).
+        all files are those of the LIBSVM data page, False if one is not, None if that of one is not known).
     """
 
     name: str
@@ -102,7 +102,8 @@ def load(
     """Load a data set by its name.
 
     Files are looked for in `folder`, then among those that were downloaded before. What is missing is downloaded
-    into the user's cache folder, and goes on where it was cut off. The arrays are kept there, too, until the file changes.
+    into the user's cache folder; a download that was cut off goes on from there. The arrays are kept there, too,
+    until the file changes.
 
     Parameters
     ----------
@@ -146,12 +147,13 @@ def load(
     Test rows come from a file of their own where there is one. Otherwise a fifth of all rows is drawn at random,
     always the same; of susy, the last tenth.
 
-    The SHA-256 of the text of most files is known, and a download with another one is refused. These checksums were
-    not taken from the page itself but from copies: those of adult, ijcnn, cod-rna, mushrooms and usps.t agree with checksums
-    of the page's files that others have published, those of letter, pendigits, satimage and abalone rest on one copy.
-    Nothing is known of covtype, susy, usps, cadata and cpusmall. Of these, the numbers of rows and features are checked,
-    and the checksum found at the download is written beside the file, as NAME.sha256, and compared from then on. A file
-    in a folder of yours is used whatever it holds: its notes say whether it is `verified`.
+    The SHA-256 of the text of most files is known, and a download with another one is refused. These checksums
+    were not taken from the page itself but from copies: those of adult, ijcnn, cod-rna, mushrooms and usps.t agree
+    with checksums of the page's files that others have published, those of letter, pendigits, satimage and abalone
+    rest on one copy. Nothing is known of covtype, susy, usps (training rows), cadata and cpusmall. Of these, the
+    numbers of rows and features are checked, and the checksum found at the download is written beside the file, as
+    NAME.sha256, and compared from then on: that finds damage, but cannot tell whether the download was right. A file
+    in a folder of yours is used whatever it holds; `notes` says whether it is verified.
 
     Examples
     --------

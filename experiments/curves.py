@@ -1,0 +1,163 @@
+"""Runs of all methods with what a trace saw of them: what most figures are made of."""
+
+from collections.abc import Sequence
+from functools import partial
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from budgetsvm import BudgetSVC
+from budgetsvm.maintenance import Merge
+from budgetsvm.monitoring import Trace
+from budgetsvm.solvers import BSCA, BSGD
+from experiments.jobs import Job, Result, Results
+from experiments.problems import Problem, Spec, load, spec_of
+from experiments.scope import Scope
+
+#: The paper's merging: terms of equal sign, ranked by a golden section search each; points are drawn
+#: uniformly. Ours considers terms of any sign, by a table, and visits points in random permutations.
+_PAPER = {"maintenance": Merge(search="golden", partners="same-sign"), "polish": False}
+#: The same but for the search, which finds the same partners up to rounding, in much less time.
+_FAST = {"maintenance": Merge(partners="same-sign"), "polish": False}
+METHODS: dict[str, dict[str, Any]] = {
+    "bsgd": {"solver": BSGD("uniform"), **_PAPER},
+    "bsca": {"solver": BSCA("uniform"), **_PAPER},
+    "bsgd-fast": {"solver": BSGD("uniform"), **_FAST},
+    "bsca-fast": {"solver": BSCA("uniform"), **_FAST},
+    "bsgd-default": {"solver": BSGD(), "polish": False},
+    "bsca-default": {"solver": BSCA(), "polish": False},
+    "sgd": {"solver": BSGD("uniform"), "polish": False},
+    "sca": {"solver": BSCA("uniform"), "polish": False},
+    "two-phase": {},
+}
+#: Budgets of the figures, for data that are large and for those made on the spot.
+_BUDGETS, _QUICK_BUDGETS = (200, 500, 1000), (20, 40, 60)
+
+# Parts of the first epoch, and then whole epochs, after which to look.
+_EARLY = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5)
+_EFFORT = 5e7  # kernel values for an objective
+
+# Microseconds that a visit takes with a budget of 500: golden section, table, and the part of looking.
+_GOLDEN_COST, _TABLE_COST, _LOOK_COST = 120e-6, 3e-6, 20e-6
+
+
+def budgets(scope: Scope) -> tuple[int, ...]:
+    """Return the small, the usual and the large budget."""
+    return _QUICK_BUDGETS if scope.quick else _BUDGETS
+
+
+def curve_job(
+    scope: Scope, spec: Spec, method: str, budget: int | None, seed: int, **options: Any
+) -> Job:
+    """Return the job of one run; see `watch` for the options."""
+    arguments = {
+        "name": spec.name,
+        "folder": scope.folder,
+        "method": method,
+        "budget": budget,
+        "seed": seed,
+        "epochs": spec.paper_epochs if method in {"bsca", "bsgd"} else spec.epochs,
+        **options,
+    }
+    return Job(
+        _job_name(spec, method, budget, seed, options), watch, arguments, _cost(spec, arguments)
+    )
+
+
+def curves(
+    scope: Scope, results: Results, spec: Spec, method: str, budget: int | None, **options: Any
+) -> list[Result]:
+    """Return the results of all seeds."""
+    name = partial(_job_name, spec, method, budget, options=options)
+    return [results[name(seed)] for seed in range(scope.seeds)]
+
+
+def _job_name(
+    spec: Spec, method: str, budget: int | None, seed: int, options: dict[str, Any]
+) -> str:
+    kind = "long" if "looks" in options else "curves"
+    return f"{kind}/{spec.name}-{method}-{budget or 'all'}-{seed}"
+
+
+def _cost(spec: Spec, arguments: dict[str, Any]) -> float:
+    rows = arguments.get("rows") or spec.rows
+    golden = arguments["method"] in {"bsca", "bsgd"}
+    visit = (_GOLDEN_COST if golden else _TABLE_COST) * (arguments["budget"] or 5000) / 500
+    looks = 0.0 if "looks" in arguments else len(_EARLY) + arguments["epochs"]
+    return 1 + rows * (arguments["epochs"] * visit + looks * _LOOK_COST)
+
+
+def watch(
+    *,
+    name: str,
+    folder: str | None,
+    method: str,
+    budget: int | None,
+    seed: int,
+    epochs: float,
+    rows: int | None = None,
+    looks: list[int] | None = None,
+    objectives: bool = True,
+    test_rows: int = 20_000,
+) -> Result:
+    """Train once, and return what a trace saw.
+
+    `looks`: epochs after which objectives and accuracy are wanted, without which they are looked at early on,
+    and then after every epoch. `rows`: how many of the training rows to use; `test_rows`: how many of the test rows,
+    for the curves. The accuracy at the end is that on all.
+    """
+    problem, spec = load(name, folder, rows), spec_of(name)
+    model = BudgetSVC(
+        spec.C,
+        gamma=spec.gamma,
+        budget=budget,
+        random_state=seed,
+        n_jobs=1,
+        monitor=_trace(problem, looks or _usual_looks(epochs), test_rows, objectives=objectives),
+        **({} if method == "two-phase" else {"epochs": epochs}),
+        **METHODS[method],
+    )
+    model.fit(problem.X, problem.y)
+    seen = model.monitor_
+    return {
+        "columns": {column: _plain(seen[column]) for column in _COLUMNS},
+        "history": [_shares(record) for record in model.history_],
+        "accuracy": 100 * model.score(problem.X_test, problem.y_test),
+        "seconds": float(seen["seconds"][-1]),
+        "size": len(model.support_vectors_),
+        "gap": getattr(model, "duality_gap_", None),
+        "rows": len(problem.y),
+        "notes": problem.notes,
+    }
+
+
+_COLUMNS = ("phase", "epochs", "passes", "seconds", "size", "merging", "violating", "degradation")
+_COLUMNS += ("primal", "primal_error", "dual", "dual_error", "bound", "score")
+
+
+def _usual_looks(epochs: float) -> list[float]:
+    return [*_EARLY, *range(2, int(epochs) + 1)]
+
+
+def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> Trace:
+    n = len(problem.y)
+    some = np.random.default_rng(0).permutation(len(problem.y_test))[:rows]
+    return Trace(
+        [max(1, round(n * epoch)) for epoch in looks],
+        X_test=problem.X_test[np.sort(some)],
+        y_test=problem.y_test[np.sort(some)],
+        objectives=("primal", "dual") if objectives else (),
+        effort=_EFFORT,
+    )
+
+
+def _shares(record: Any) -> dict[str, float]:
+    """Return what happened in an epoch, per visit."""
+    counted = ("steps", "violations", "merges", "degradation")
+    return {name: record[name] / record["visits"] for name in counted}
+
+
+def _plain(values: Any) -> list[Any]:
+    """Return a column as JSON has it."""
+    return [None if isinstance(v, float) and not isfinite(v) else v for v in values.tolist()]
