@@ -29,9 +29,9 @@ _PANEL = (3.4, 2.5)
 
 
 def bound_picture(scope: Scope, results: Results) -> Picture:
-    """The theorem beside what was measured: without a budget, and with the one in the middle."""
-    chosen = [(None, "paper"), (_middle(scope), "paper"), (budgets(scope)[0], "paper")]
-    shown = [Case(name, *how) for how in chosen for name in PROBLEMS]
+    """The theorem beside what was measured: without a budget, with a middle one and a small one."""
+    some = dict.fromkeys((None, _middle(scope), budgets(scope)[0]))
+    shown = [Case(name, budget, "paper") for budget in some for name in PROBLEMS]
 
     def draw() -> Any:
         figure, panels = style.new_figure(len(shown), columns=len(PROBLEMS), panel=_PANEL)

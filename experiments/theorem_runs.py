@@ -16,7 +16,7 @@ from experiments.watching import Setup, watch
 
 Vector = NDArray[np.float64]
 
-_MOST_POINTS = 120
+_MOST_POINTS = 80
 
 
 def compare(
@@ -162,7 +162,7 @@ def bend(*, problem: str, n: int, budget: int, visits: int) -> Result:
     margin = small.Q @ view.alpha
     away = small.y * values - margin
     found: Result = {}
-    for parts in (1000, 2000, 4000):
+    for parts in (500, 2000):
         places = np.linspace(0, 1, parts + 1)
         gains = [Gains.of(small, view.alpha, margin, margin + s * away) for s in places]
         errors = np.array([gain.worst_error() for gain in gains])
