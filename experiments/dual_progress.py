@@ -49,7 +49,12 @@ class Gains:
         budgeted = truncated_step(alpha, model_margin, problem.C)
         gradient = 1 - margin
         # J(δ) = δ (gradient − δ/2): Lemma 1 without the difference of two squares
-        return cls(*(step * (gradient - step / 2) for step in (exact, budgeted)), exact, budgeted)
+        return cls(
+            exact=exact * (gradient - exact / 2),
+            budgeted=budgeted * (gradient - budgeted / 2),
+            exact_step=exact,
+            budgeted_step=budgeted,
+        )
 
     @property
     def movable(self) -> NDArray[np.bool_]:

@@ -13,9 +13,9 @@ which gives the left-hand side of the theorem without any sampling.
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.small_qp import solve
 from experiments.jobs import Result
 from experiments.small_problems import pair
+from experiments.small_qp import solve
 from experiments.theorem_bounds import Bounds
 from experiments.trajectory import follow
 from experiments.watching import Setup

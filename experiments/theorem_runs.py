@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.monitoring import View
-from experiments.small_qp import Optimum, solve
 from experiments.dual_progress import Gains, truncated_step
 from experiments.jobs import Result
 from experiments.small_problems import MAKERS, SmallProblem
+from experiments.small_qp import Optimum, solve
 from experiments.theorem_bounds import VARIANTS, Bounds
 from experiments.trajectory import Trajectory, follow
 from experiments.watching import Setup, watch

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.monitoring import View
-from experiments.small_qp import Optimum
 from experiments.dual_progress import Gains
 from experiments.small_problems import SmallProblem
+from experiments.small_qp import Optimum
 from experiments.watching import KernelValues, Setup, watch
 
 Vector = NDArray[np.float64]
@@ -67,7 +67,7 @@ class _Recorder:
         rows, terms = self._kernel.update(points)
         margin, model_margin = problem.Q @ alpha, problem.y * (rows @ coef)
         gains = Gains.of(problem, alpha, margin, model_margin)
-        norm, squared_norm = alpha @ margin, coef @ terms @ coef
+        norm, squared_norm = float(alpha @ margin), float(coef @ terms @ coef)
         away, step = alpha - optimum.alpha, gains.budgeted_step
         hinge = np.maximum(0, 1 - model_margin).sum()
         return Moment(
@@ -76,12 +76,12 @@ class _Recorder:
             gain=gains.budgeted.mean(),
             exact_gain=gains.exact.mean(),
             drift=(step * (away + step / 2)).mean(),
-            half_distance=away @ away / 2,
+            half_distance=float(away @ away) / 2,
             worst=gains.worst_error(),
             printed=gains.printed_error(),
             mean=gains.mean_error(),
             spoils=float(gains.spoils),
-            distance=max(0.0, norm - 2 * alpha @ model_margin + squared_norm),
+            distance=max(0.0, norm - 2 * float(alpha @ model_margin) + squared_norm),
             degradation=degradation,
         )
 

@@ -12,12 +12,12 @@ from scipy.optimize import minimize
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
 from experiments import lemma_one, theorem_one
-from experiments.small_qp import duality_gap, solve
 from experiments.content import Section, Table
 from experiments.dual_progress import Gains, lemma_progress
 from experiments.jobs import Results
 from experiments.scope import Scope
 from experiments.small_problems import SmallProblem, medium, narrow, pair, rings
+from experiments.small_qp import duality_gap, solve
 from experiments.theorem_bounds import Bounds
 from experiments.theorem_counterexample import expected_gaps
 from experiments.trajectory import follow
