@@ -95,10 +95,14 @@ def section(scope: Scope, results: Results) -> Section:
     rows = [row for job in jobs(scope) for row in results[job.name]["rows"]]
     paragraphs = (
         (
-            "Lemma 1 says what a visit does to the dual objective: D(α⁽ᵗ⁾) − D(α⁽ᵗ⁻¹⁾) = J(α⁽ᵗ⁻¹⁾, i, δ), whatever the step δ. "
-            "We watch every visit of BSCA (two rings, uniform visiting order, double precision), evaluate D before "
-            "and after from the full matrix Q, and compare. The lemma holds for any δ; so that it says something about the "
-            "software, we also compare δ with line 6 of Algorithm 1, evaluated with the terms that the model had before the visit, "
+            "Lemma 1 says what a visit does to the dual objective: D(α⁽ᵗ⁾) − D(α⁽ᵗ⁻¹⁾) = J(α⁽ᵗ⁻¹⁾, i, "
+            "δ), whatever the step δ. "
+            "We watch every visit of BSCA (two rings, uniform visiting order, double precision), "
+            "evaluate D before "
+            "and after from the full matrix Q, and compare. The lemma holds for any δ; so that it says "
+            "something about the "
+            "software, we also compare δ with line 6 of Algorithm 1, evaluated with the terms that the "
+            "model had before the visit, "
             "and count how many coordinates a visit moves."
         ),
     )
@@ -124,7 +128,8 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         "lemma-one",
         "Lemma 1 at every step",
         "Largest errors over all steps: |D(α⁽ᵗ⁾) − D(α⁽ᵗ⁻¹⁾) − J|, the same relative to max(|D|, 1), and the "
-        "difference between the step and Algorithm 1, relative to C. All are rounding errors of double precision.",
+        "difference between the step and Algorithm 1, relative to C. All are rounding errors of double "
+        "precision.",
         Data(heads, shown),
         Data(_COLUMNS, numbers),
     )

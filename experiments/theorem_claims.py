@@ -45,7 +45,8 @@ def _non_negative(scope: Scope, results: Results) -> Claim:
     return Claim(
         "The relative approximation error E is non-negative.",
         _WHERE,
-        f"Smallest E of all visits, of all three definitions: {least:.0e}. An exact step is the best one, so that no ratio exceeds 1. "
+        f"Smallest E of all visits, of all three definitions: {least:.0e}. An exact step is the best one, "
+        "so that no ratio exceeds 1. "
         f"Held if no E is below −{_ROUNDING:.0e}.",
         "held" if least >= -_ROUNDING else "did not hold",
     )
@@ -57,7 +58,8 @@ def _zero_at_w(scope: Scope, results: Results) -> Claim:
     return Claim(
         "w̃ = w implies E = 0.",
         _WHERE,
-        f"Largest E without a budget, where the model is w itself up to rounding: {most:.0e}. Held if below {_ROUNDING:.0e}.",
+        f"Largest E without a budget, where the model is w itself up to rounding: {most:.0e}. Held if "
+        f"below {_ROUNDING:.0e}.",
         "held" if most <= _ROUNDING else "did not hold",
     )
 
@@ -69,9 +71,12 @@ def _continuous(results: Results) -> Claim:
     return Claim(
         "E is continuous and piecewise linear in w̃ for fixed w.",
         _WHERE,
-        f"On the line from w to a w̃ of a run, four times as fine a grid makes the largest jump {coarse['largest_jump'] / fine['largest_jump']:.1f} times "
-        f"smaller, so E is continuous, where coordinates that are optimal are left out. It is curved on {100 * fine['curved']:.0f} % of the line: J is "
-        "quadratic in the step, so that E is piecewise quadratic. Where w̃ moves an optimal coordinate, the ratio is −x/0 and E jumps to infinity"
+        "On the line from w to a w̃ of a run, four times as fine a grid makes the largest jump "
+        f"{coarse['largest_jump'] / fine['largest_jump']:.1f} times "
+        "smaller, so E is continuous, where coordinates that are optimal are left out. It is curved on "
+        f"{100 * fine['curved']:.0f} % of the line: J is "
+        "quadratic in the step, so that E is piecewise quadratic. Where w̃ moves an optimal coordinate, "
+        "the ratio is −x/0 and E jumps to infinity"
         + (f" (here from {fine['spoils_from']:.3f} of the way on)." if fine["spoils"] else ".")
         + " Continuous if the jumps shrink by 40 % at least, linear if less than 5 % are curved.",
         "held" if smooth and linear else "held in part" if smooth or linear else "did not hold",
@@ -88,13 +93,18 @@ def _single_step(scope: Scope, results: Results) -> Claim:
     }
     broken = pair["first_gain"] < pair["first_promise"] - _ROUNDING or fails["worst"] > 0
     return Claim(
-        "Nesterov's proof establishes a decay of the expected suboptimality by the factor 1 − 2κ/((1+κ)n) in each single "
+        "Nesterov's proof establishes a decay of the expected suboptimality by the factor 1 − "
+        "2κ/((1+κ)n) in each single "
         "iteration, and BSCA reduces this by a factor of at most 1 − E.",
         f"{_THEOREM}, proof",
-        f"Two points of different classes with k = ½, no budget: the first visit brings {pair['first_gain']:.3f}, promised are "
-        f"{pair['first_promise']:.3f}. The proof is about D(α*) − D(α) + ½‖α − α*‖²; D alone has the factor 1 − κ/n. Of {visits:,} visits, "
-        f"{100 * fails['printed']:.1f} % fall short with E as printed, {100 * fails['worst']:.2g} % with the minimum ({100 * fails['worst_below_one']:.2g} % where E ≤ 1; "
-        f"beyond, a bound on the progress from below says nothing), {100 * fails['mended']:.2g} % with our correction. Held if no visit falls short.",
+        "Two points of different classes with k = ½, no budget: the first visit brings "
+        f"{pair['first_gain']:.3f}, promised are "
+        f"{pair['first_promise']:.3f}. The proof is about D(α*) − D(α) + ½‖α − α*‖²; D alone has the "
+        f"factor 1 − κ/n. Of {visits:,} visits, "
+        f"{100 * fails['printed']:.1f} % fall short with E as printed, {100 * fails['worst']:.2g} % with "
+        f"the minimum ({100 * fails['worst_below_one']:.2g} % where E ≤ 1; "
+        f"beyond, a bound on the progress from below says nothing), {100 * fails['mended']:.2g} % with "
+        "our correction. Held if no visit falls short.",
         "did not hold" if broken else "held",
     )
 
@@ -107,14 +117,16 @@ def _theorem(scope: Scope, results: Results) -> Claim:
     }
     exact = [curve for curve in results[COUNTEREXAMPLE]["curves"] if curve["first"] is not None]
     example = "".join(
-        f" With steps that are {curve['eta']:g} of the exact ones (E = {curve['error']:.2f} always) it is broken from visit {curve['first']} on,"
+        f" With steps that are {curve['eta']:g} of the exact ones (E = {curve['error']:.2f} always) it is "
+        f"broken from visit {curve['first']} on,"
         " in exact expectation."
         for curve in exact
     )
     return Claim(
         "The sequence produced by BSCA fulfils the bound of Theorem 1.",
         _THEOREM,
-        f"Broken in {len(broken['printed'])} of {len(found)} settings with E as printed, in {len(broken['worst'])} with the minimum, "
+        f"Broken in {len(broken['printed'])} of {len(found)} settings with E as printed, in "
+        f"{len(broken['worst'])} with the minimum, "
         f"in {len(broken['mended'])} with our correction." + example + " Held if never broken.",
         "did not hold" if broken["worst"] or exact else "held",
     )
@@ -138,11 +150,15 @@ def _phases(scope: Scope, results: Results) -> Claim:
     same, stalled = (np.array(early) >= _EARLY).mean(), (np.array(late) < _LATE).mean()
     fine = same == 1 and stalled == 1 and rises == 0
     return Claim(
-        "Early, BSCA is nearly unaffected by the budget and progress is multiplicative; then progress decays until BSCA stalls.",
+        "Early, BSCA is nearly unaffected by the budget and progress is multiplicative; then progress "
+        "decays until BSCA stalls.",
         f"{_WHERE}, discussion",
-        f"In the first half of an epoch ln(D(α*) − D(α)) falls by {100 * _EARLY:.0f} % or more of its fall without a budget in {100 * same:.0f} % of "
-        f"{len(limited)} settings; in the last quarter of the run by less than {100 * _LATE:.0f} % of it in {100 * stalled:.0f} %. But in {rises} settings D "
-        "has fallen again by then, by more than a tenth of the best suboptimality: BSCA does not stall at its best point. Held if all do both and none falls back.",
+        f"In the first half of an epoch ln(D(α*) − D(α)) falls by {100 * _EARLY:.0f} % or more of its "
+        f"fall without a budget in {100 * same:.0f} % of "
+        f"{len(limited)} settings; in the last quarter of the run by less than {100 * _LATE:.0f} % of it "
+        f"in {100 * stalled:.0f} %. But in {rises} settings D "
+        "has fallen again by then, by more than a tenth of the best suboptimality: BSCA does not stall "
+        "at its best point. Held if all do both and none falls back.",
         "held" if fine else "held in part" if same + stalled > 1 else "did not hold",
     )
 
@@ -163,8 +179,10 @@ def _limit(scope: Scope, results: Results) -> Claim:
     return Claim(
         "BSCA does not converge to a unique point; the algorithm approaches a limit distribution.",
         f"{_WHERE}, discussion and footnote",
-        f"In epoch {found[limited[0]]['epochs'][-1]:,} α moves by these shares of ‖α*‖ (first epoch: {min(first):.2f} to {max(first):.2f}): {by_merging}. {rest} "
-        f"But runs that visit the points in another order end elsewhere, {min(apart):.2f} to {max(apart):.2f} of ‖α*‖ apart. Held if the median of all "
+        f"In epoch {found[limited[0]]['epochs'][-1]:,} α moves by these shares of ‖α*‖ (first epoch: "
+        f"{min(first):.2f} to {max(first):.2f}): {by_merging}. {rest} "
+        f"But runs that visit the points in another order end elsewhere, {min(apart):.2f} to "
+        f"{max(apart):.2f} of ‖α*‖ apart. Held if the median of all "
         f"is above {_REST:.0e} and ends are more than {_APART:.0e} apart everywhere, in part if one of both.",
         "held" if moving and many else "held in part" if moving or many else "did not hold",
     )
@@ -179,8 +197,10 @@ def _violations(scope: Scope, results: Results) -> Claim:
     return Claim(
         "The KKT violations do not decay to zero.",
         f"{_WHERE}, discussion; section 3 on stopping",
-        f"At the end of the long runs the largest violation is a step of {min(hidden):.2f} C to {max(hidden):.2f} C with the exact w(α), but only of "
-        f"{min(visible):.0e} C to {max(visible):.0e} C with w̃, which is all that BSCA can see. A rule that stops on those would stop, and tell nothing "
+        f"At the end of the long runs the largest violation is a step of {min(hidden):.2f} C to "
+        f"{max(hidden):.2f} C with the exact w(α), but only of "
+        f"{min(visible):.0e} C to {max(visible):.0e} C with w̃, which is all that BSCA can see. A rule "
+        "that stops on those would stop, and tell nothing "
         f"about the distance from the optimum. Held if both stay above {_REST:.0e} C, in part if the first do.",
         "held"
         if min(hidden) > _REST and min(visible) > _REST

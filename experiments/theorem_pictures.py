@@ -25,6 +25,11 @@ _BOUNDS = {
     "worst": ("bound, E with minimum", "bsgd-default"),
     "mended": ("bound, mended", "two-phase"),
 }
+_EXACT = {
+    "gap": ("bsca", "exact expectation"),
+    "printed": ("bsgd", "Theorem 1"),
+    "mended": ("two-phase", "mended"),
+}
 _PANEL = (3.4, 2.5)
 
 
@@ -46,8 +51,10 @@ def bound_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-bound",
         "Theorem 1 beside the measured suboptimality",
-        "Suboptimality D(α*) − D(α) over epochs (median and range of the seeds, paper's merging) and the theorem's right-hand side (median). With E as printed "
-        "(maximum) the bound falls as if there were no budget, and is soon below the curve. With the minimum it leaves the figure after few visits, or stays where it is if κ is next "
+        "Suboptimality D(α*) − D(α) over epochs (median and range of the seeds, paper's merging) and the "
+        "theorem's right-hand side (median). With E as printed "
+        "(maximum) the bound falls as if there were no budget, and is soon below the curve. With the "
+        "minimum it leaves the figure after few visits, or stays where it is if κ is next "
         "to nothing. The mended bound (Ē; κ while Ē ≤ 1, else the largest eigenvalue) is never broken.",
         draw,
         _bound_data(shown, results),
@@ -85,8 +92,10 @@ def phases_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-phases",
         "Early progress, late stall",
-        "Suboptimality relative to D(α*) over epochs, median and range of the seeds. Without a budget it falls at a constant rate. With one it follows for the first epochs, "
-        "then parts; where the budget is too small for the kernel, D falls again, even below D(0) = 0 (the line at 1), before all comes to rest.",
+        "Suboptimality relative to D(α*) over epochs, median and range of the seeds. Without a budget it "
+        "falls at a constant rate. With one it follows for the first epochs, "
+        "then parts; where the budget is too small for the kernel, D falls again, even below D(0) = 0 "
+        "(the line at 1), before all comes to rest.",
         lambda: _draw_by_budget(scope, results, "gap", "(D(α*) − D(α)) / D(α*)"),
         _series_data(scope, results, ("gap", "primal_gap")),
     )
@@ -97,7 +106,8 @@ def model_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-model",
         "The model is better than its α",
-        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). It stalls, but does not get worse as D(α) does: α and w̃ have gone separate ways, "
+        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). It stalls, but does not get "
+        "worse as D(α) does: α and w̃ have gone separate ways, "
         "so that the theorem, which is about α, says little about the model.",
         lambda: _draw_by_budget(scope, results, "primal_gap", "(P(w̃) − D(α*)) / D(α*)"),
         _series_data(scope, results, ("primal_gap",)),
@@ -146,8 +156,10 @@ def error_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-error",
         "The relative approximation error, and how far w̃ is from w",
-        "Over epochs, paper's merging, median and range of the seeds. Ē rises from 0 to 1, the line, where the expected progress is zero. E of the worst coordinate exceeds 1 as soon as the "
-        "budget is full, and has no upper limit. ‖w̃ − w‖² is exact, in feature space; ‖w*‖² is of the order of D(α*). It grows until steps die out.",
+        "Over epochs, paper's merging, median and range of the seeds. Ē rises from 0 to 1, the line, "
+        "where the expected progress is zero. E of the worst coordinate exceeds 1 as soon as the "
+        "budget is full, and has no upper limit. ‖w̃ − w‖² is exact, in feature space; ‖w*‖² is of the "
+        "order of D(α*). It grows until steps die out.",
         draw,
         _series_data(scope, results, ("mean", "worst", "printed", "distance", "degradation")),
     )
@@ -193,8 +205,10 @@ def rest_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-rest",
         "How runs come to rest",
-        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². With a budget the steps die out, too, and "
-        "the limit depends on the order of the visits. The paper's merging goes on to creep: a step back cannot cancel the term of the step before, which has the other sign, and golden section leaves "
+        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². With a "
+        "budget the steps die out, too, and "
+        "the limit depends on the order of the visits. The paper's merging goes on to creep: a step back "
+        "cannot cancel the term of the step before, which has the other sign, and golden section leaves "
         "an error of 10⁻⁸ or so.",
         draw,
         Data(columns, rows),
@@ -208,14 +222,9 @@ def counterexample_picture(results: Results) -> Picture:
     def draw() -> Any:
         figure, panels = style.new_figure(len(found["curves"]), columns=3, panel=_PANEL)
         for axes, curve in zip(panels, found["curves"], strict=True):
-            lines = (
-                ("gap", style.look("bsca", label="exact expectation")),
-                ("printed", style.look("bsgd", label="Theorem 1")),
-                ("mended", style.look("two-phase", label="mended")),
-            )
             shown = np.array(found["visits"]) <= min(400, 40 / curve["eta"] ** 0.7)
-            for name, look in lines:
-                values = np.array(curve[name])[shown]
+            for name, (like, label) in _EXACT.items():
+                values, look = np.array(curve[name])[shown], style.look(like, label=label)
                 style.draw_band(axes, np.array(found["visits"])[shown], [values], **look)
             ticks.log(axes)
             axes.set_title(f"η = {curve['eta']:g}, E = {curve['error']:g}")
@@ -234,8 +243,10 @@ def counterexample_picture(results: Results) -> Picture:
     return Picture(
         "theorem-counterexample",
         "A counterexample on two points",
-        "Two points of different classes with k = ½, steps that are η times the exact one: E = (1 − η)² for both coordinates, always. The expectation is exact. "
-        "For η < 1 it crosses the bound of Theorem 1 (D falls at the rate κ, not 2κ/(1+κ)); the mended bound holds.",
+        "Two points of different classes with k = ½, steps that are η times the exact one: E = (1 − η)² "
+        "for both coordinates, always. The expectation is exact. "
+        "For η < 1 it crosses the bound of Theorem 1 (D falls at the rate κ, not 2κ/(1+κ)); the mended "
+        "bound holds.",
         draw,
         Data(("eta", "E", "visits", "gap", "theorem", "mended"), rows),
     )

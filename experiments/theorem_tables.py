@@ -8,58 +8,41 @@ from experiments.scope import Scope
 from experiments.theorem_bounds import VARIANTS
 from experiments.theorem_cases import PROBLEMS, Case, cases, comparison
 
+_PROBLEM_HEADS = {
+    "problem": "problem",
+    "n": "n",
+    "C": "C",
+    "gamma": "γ",
+    "kappa": "κ",
+    "largest": "λ",
+    "optimum": "D(α*)",
+    "relative_duality_gap": "duality gap",
+    "epochs_to_halve": "epochs to halve the bound",
+}
+_FORMATS = ("s", "d", "g", ".3g", ".2g", ".3g", ".4f", ".0e", ".2g")
+
 
 def problem_table(results: Results) -> Table:
     """κ, the optimum and what the theorem can say at best."""
-    heads = (
-        "problem",
-        "n",
-        "C",
-        "γ",
-        "κ",
-        "λ",
-        "D(α*)",
-        "duality gap",
-        "epochs to halve the bound",
-    )
-    columns = (
-        "problem",
-        "n",
-        "C",
-        "gamma",
-        "kappa",
-        "largest",
-        "optimum",
-        "gap",
-        "epochs_to_halve",
-    )
-    shown, numbers = [], []
+    numbers = []
     for name in PROBLEMS:
         facts = comparison(results, Case(name, None, "paper"))
-        halve = float(np.log(2) * (1 + facts["kappa"]) / max(2 * facts["kappa"], 1e-300))
-        C, gamma, kappa, largest = (facts[key] for key in ("C", "gamma", "kappa", "largest"))
-        optimum, gap = facts["optimum"], facts["relative_duality_gap"]
-        numbers.append([name, facts["n"], C, gamma, kappa, largest, optimum, gap, halve])
-        shown.append(
-            [
-                name,
-                str(facts["n"]),
-                f"{C:g}",
-                f"{gamma:.3g}",
-                f"{kappa:.2g}",
-                f"{largest:.3g}",
-                f"{optimum:.4f}",
-                f"{gap:.0e}",
-                f"{halve:.2g}",
-            ]
-        )
+        kappa = max(facts["kappa"], 1e-300)
+        halve = float(np.log(2) * (1 + kappa) / (2 * kappa))
+        facts = {**facts, "problem": name, "epochs_to_halve": halve}
+        numbers.append([facts[key] for key in _PROBLEM_HEADS])
+    shown = [
+        [format(cell, how) for cell, how in zip(row, _FORMATS, strict=True)] for row in numbers
+    ]
     return Table(
         "theorem-problems",
         "Problems with an exact answer",
-        "κ and λ are the extreme eigenvalues of Q; the duality gap, relative to D(α*), certifies the optimum. The last column is "
-        "what the theorem promises without a budget (E = 0): on a realistic problem it says nothing, as κ is next to nothing.",
-        Data(heads, shown),
-        Data(columns, numbers),
+        "κ and λ are the extreme eigenvalues of Q; the duality gap, relative to D(α*), certifies the "
+        "optimum. The last column is "
+        "what the theorem promises without a budget (E = 0): on a realistic problem it says nothing, as "
+        "κ is next to nothing.",
+        Data((*_PROBLEM_HEADS.values(),), shown),
+        Data((*_PROBLEM_HEADS,), numbers),
     )
 
 
@@ -82,20 +65,22 @@ _COLUMNS = (
 )
 
 
+_STEP_HEADS = (
+    "problem",
+    "budget",
+    "visit: E as printed",
+    "visit: E with min",
+    "visit: Nesterov's sum",
+    "visit: mended",
+    "bound: E as printed",
+    "bound: E with min",
+    "bound: mended",
+    "E = ∞",
+)
+
+
 def step_table(scope: Scope, results: Results) -> Table:
     """The one-step inequality and the bound, for all definitions of E."""
-    heads = (
-        "problem",
-        "budget",
-        "step fails: E as printed",
-        "E with min",
-        "Nesterov's sum, E with min",
-        "Ē, mended",
-        "bound broken from: E as printed",
-        "E with min",
-        "Ē, mended",
-        "E = ∞",
-    )
     shown, numbers = [], []
     for case in cases(scope):
         found = comparison(results, case)
@@ -115,10 +100,12 @@ def step_table(scope: Scope, results: Results) -> Table:
     return Table(
         "theorem-steps",
         "How often the theorem and the step behind it fail",
-        "Share of all visits (every visit of every seed, expectation over the next point by summing over all n) at which the "
-        "expected progress is less than promised, and when the mean suboptimality over the seeds first exceeds the theorem's right-hand side. "
-        "*E = ∞*: visits at which BSCA may move a coordinate that is optimal already; the other columns leave such coordinates out of E.",
-        Data(heads, shown),
+        "*Visit*: share of all visits (of all seeds; the expectation over the next point is a sum over all "
+        "n) at which the expected progress is less than promised; *Nesterov's sum* is D(α*) − D(α) + "
+        "½‖α − α*‖², with the minimum. *Bound*: when the mean suboptimality over the seeds first exceeds the "
+        "right-hand side. *E = ∞*: visits at which BSCA may move a coordinate that is optimal already; the "
+        "other columns leave such coordinates out of E.",
+        Data(_STEP_HEADS, shown),
         Data(_COLUMNS, numbers),
     )
 
