@@ -55,7 +55,7 @@ def bound_picture(scope: Scope, results: Results) -> Picture:
         "theorem's right-hand side (median). With E as printed "
         "(maximum) the bound falls as if there were no budget, and is soon below the curve. With the "
         "minimum it leaves the figure after few visits, or stays where it is if κ is next "
-        "to nothing. The mended bound (Ē; κ while Ē ≤ 1, else the largest eigenvalue) is never broken.",
+        "to nothing. The mended bound (Ē; κ while Ē ≤ 1, else the largest eigenvalue) is never broken, but says little once Ē > 1.",
         draw,
         _bound_data(shown, results),
     )
@@ -207,7 +207,7 @@ def rest_picture(scope: Scope, results: Results) -> Picture:
         "How runs come to rest",
         "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². With a "
         "budget the steps die out, too, and "
-        "the limit depends on the order of the visits. The paper's merging goes on to creep: a step back "
+        "the limit depends on the order of the visits. The paper's merging may go on to creep: a step back "
         "cannot cancel the term of the step before, which has the other sign, and golden section leaves "
         "an error of 10⁻⁸ or so.",
         draw,
