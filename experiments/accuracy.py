@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.content import Claim, Picture, Section
+from experiments.content import Claim, Picture, Section, verdict
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
 from experiments.panels import as_data, column, draw_over_time, learning
@@ -115,9 +115,8 @@ def _nearly_exact(
     seen = "points lost against the exact SVM, BSGD | BSCA | two phases: " + "; ".join(
         f"{name} {' | '.join(f'{v:.2f}' for v in values)}" for name, values in lost.items()
     )
-    verdict = "held" if near == len(lost) else "held in part" if near else "did not hold"
     statement = f"All budgeted models reach an accuracy nearly indistinguishable from the exact SVM (B = {budget})."
-    return Claim(statement, "4, Learning Performance", seen, verdict)
+    return Claim(statement, "4, Learning Performance", seen, verdict(near, len(lost)))
 
 
 def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
@@ -137,9 +136,8 @@ def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
     seen = "mean accuracy over all looks, BSGD | BSCA: " + ", ".join(
         f"{name} {100 * sgd:.1f} | {100 * sca:.1f} %" for name, (sgd, sca) in means.items()
     )
-    verdict = "held" if len(wins) == len(means) else "held in part" if wins else "did not hold"
     statement = "The accuracy converges significantly faster for the dual solver."
-    return Claim(statement, "4, Learning Performance", seen, verdict)
+    return Claim(statement, "4, Learning Performance", seen, verdict(len(wins), len(means)))
 
 
 def _small_budget(
@@ -154,6 +152,5 @@ def _small_budget(
         f"{name}, exact {exact[name]:.2f} %: BSCA as in the paper {reached[0]:.2f}, with merging of any sign "
         f"{reached[1]:.2f}, two phases {reached[2]:.2f} %"
     )
-    verdict = "held" if failed else "did not hold"
     statement = f"BSCA fails on IJCNN at B = {budget}."
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, verdict(failed, 1))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from experiments.accuracy import draw_percent, frame_accuracy
-from experiments.content import Claim, Picture, Section
+from experiments.content import Claim, Picture, Section, verdict
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
 from experiments.merging import jobs as long_jobs
@@ -158,11 +158,10 @@ def _drift_claim(scope: Scope, long: dict[Any, list[Result]]) -> Claim:
     seen = f"P at the end above its least, B = {small} | {usual}: " + ", ".join(
         f"{name} {100 * a:.0f} | {100 * b:.0f} %" for name, (a, b) in rises.items()
     )
-    verdict = "held" if drifting else "did not hold"
     statement = (
         f"A drift of the dual solver, in particular at B = {small}, with both objectives rising."
     )
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, verdict(len(drifting), len(rises)))
 
 
 def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
@@ -177,6 +176,6 @@ def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     seen = f"time at B = {usual} / time at B = {small}: " + ", ".join(
         f"{name} {ratio:.1f}" for name, ratio in ratios.items()
     )
-    verdict = "held" if min(ratios.values()) > 1 else "did not hold"
+    faster = sum(ratio > 1 for ratio in ratios.values())
     statement = f"B = {small} is much faster than B = {usual} for the same number of epochs."
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, verdict(faster, len(ratios)))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.content import Claim, Data, Picture, Section
+from experiments.content import Claim, Data, Picture, Section, verdict
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
 from experiments.reference import jobs as exact_jobs
@@ -145,7 +145,8 @@ def _claim(
             f"{spec.name} SGD {100 * sgd:.1f} → {100 * seen[0]:.1f}, SCA {100 * sca:.1f} → {100 * seen[1]:.1f} %"
         )
     total = 2 * len(scope.specs)
-    verdict = "held" if close == total else "held in part" if close else "did not hold"
     summary = f"within 5 points of the prediction in {close} of {total} cases at B = {largest} (predicted → seen): "
     statement = "Lemma 2's rates are approximately valid also when using a budget."
-    return Claim(statement, "4, Convergence Behavior", summary + "; ".join(lines), verdict)
+    return Claim(
+        statement, "4, Convergence Behavior", summary + "; ".join(lines), verdict(close, total)
+    )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from experiments.accuracy import frame_accuracy
-from experiments.content import Claim, Picture, Section
+from experiments.content import Claim, Picture, Section, verdict
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
 from experiments.objectives import unrest
@@ -111,8 +111,5 @@ def _claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     seen = "mean change of the accuracy between looks, late, SGD | SCA: " + ", ".join(
         f"{name} {100 * sgd:.2f} | {100 * sca:.2f} %" for name, (sgd, sca) in pairs.items()
     )
-    verdict = (
-        "held" if len(noisier) == len(pairs) else "held in part" if noisier else "did not hold"
-    )
     statement = "Without a budget the differences remain: SGD's learning curves are noisy, with many downward peaks."
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, verdict(len(noisier), len(pairs)))
