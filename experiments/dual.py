@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.box_qp import Array, BoxProblem, violations
+from experiments.projected_newton import Array, BoxProblem, violations
 
 _BLOCK = 256  # columns of the kernel matrix at a time
 _MOST_PARTS = 100

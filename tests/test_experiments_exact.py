@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
 from experiments import dual
-from experiments.box_qp import violations
+from experiments.projected_newton import violations
 from experiments.dual import GaussianRows, Solution, solve_dual
 from experiments.exact import exact_job
 from experiments.problems import MADE
