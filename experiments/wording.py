@@ -25,3 +25,10 @@ def judge(met: Sequence[bool]) -> Verdict:
     if not met:
         return "not tested"
     return "held" if all(met) else "held in part" if any(met) else "did not hold"
+
+
+def seconds_text(seconds: float) -> str:
+    """Return seconds with two digits that count, or so."""
+    if seconds >= 100:
+        return f"{seconds:,.0f}"
+    return f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
