@@ -3,7 +3,7 @@
 Each problem has few enough rows for hundreds of epochs: the lemma is about the limit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -110,7 +110,7 @@ class _Rates:
 
     name: str
     exact: Result
-    runs: dict[str, Sequence[Result]]
+    runs: Mapping[str, Sequence[Result]]
 
     @property
     def sgd(self) -> float:
@@ -132,7 +132,8 @@ class _Rates:
 
     def error(self, solver: str, what: str) -> float:
         """Return how far the lemma is from what was seen, in points."""
-        return fmean(self.late(solver, what)) - getattr(self, solver)
+        predicted = self.sgd if solver == "sgd" else self.sca
+        return fmean(self.late(solver, what)) - predicted
 
 
 def section(scope: Scope, results: Results) -> Section:
@@ -231,7 +232,7 @@ def _draw(found: Sequence[_Rates]) -> Any:
     with style.context():
         for axes, r in zip(panels, found, strict=True):
             for solver, predicted in (("sgd", r.sgd), ("sca", r.sca)):
-                runs = [100 * np.asarray(run["steps"]) for run in r.runs[solver]]
+                runs = 100 * np.array([run["steps"] for run in r.runs[solver]])
                 look = style.look(solver)
                 style.draw_band(axes, 1 + np.arange(len(runs[0])), runs, **look)
                 label = f"{solver.upper()}, lemma 2"

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from budgetsvm import BudgetSVC
 from experiments import style
-from experiments.content import Claim, Data, Picture, Section, Table
+from experiments.content import Cell, Claim, Data, Picture, Section, Table
 from experiments.jobs import Job, Result, Results
 from experiments.problems import Spec, load
 from experiments.scope import Scope
@@ -152,7 +152,7 @@ def _map(scope: Scope, kind: str, results: Results) -> _Map:
 
 
 def _picture(maps: Sequence[_Map], spec: Spec) -> Picture:
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (m.name, C, gamma, *(float(array[i, j]) for array in (m.accuracy, m.deviation, m.seconds)))
         for m in maps
         for i, C in enumerate(m.grid.C)
@@ -204,9 +204,13 @@ def _draw_map(axes: Any, found: _Map, spec: Spec) -> None:
 
 def _table(maps: Sequence[_Map], spec: Spec) -> Table:
     columns = ("machine", "rank", "C", "γ", "accuracy", "seconds")
-    shown, numbers = [], []
+    shown: list[tuple[Cell, ...]] = []
+    numbers: list[tuple[Cell, ...]] = []
     for found in maps:
-        cells = [*enumerate(found.best(_BEST), start=1), ("paper's choice", found.cell(spec))]
+        cells: list[tuple[Cell, Any]] = [
+            *enumerate(found.best(_BEST), start=1),
+            ("paper's choice", found.cell(spec)),
+        ]
         for rank, (i, j) in cells:
             C, gamma = 2.0 ** found.grid.C[i], 2.0 ** found.grid.gamma[j]
             mean, deviation = float(found.accuracy[i, j]), float(found.deviation[i, j])
