@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from experiments.accuracy import draw_percent, frame_accuracy
-from experiments.content import Claim, Picture, Section, verdict
+from experiments.content import Claim, Picture, Section
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
 from experiments.merging import jobs as long_jobs
@@ -15,6 +15,7 @@ from experiments.reference import accuracy as exact_accuracy
 from experiments.reference import jobs as exact_jobs
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
+from experiments.wording import judge
 
 _METHODS = ("bsca", "bsca-default", "two-phase")
 _RISEN = 0.1  # a P that ends by this share above its least has drifted
@@ -154,14 +155,14 @@ def _drift_claim(scope: Scope, long: dict[Any, list[Result]]) -> Claim:
         spec.name: (_rise(long[spec.name, small]), _rise(long[spec.name, usual]))
         for spec in scope.specs
     }
-    drifting = [name for name, (at_small, _) in rises.items() if at_small > _RISEN]
+    drifting = [at_small > _RISEN for at_small, _ in rises.values()]
     seen = f"P at the end above its least, B = {small} | {usual}: " + ", ".join(
         f"{name} {100 * a:.0f} | {100 * b:.0f} %" for name, (a, b) in rises.items()
     )
     statement = (
         f"A drift of the dual solver, in particular at B = {small}, with both objectives rising."
     )
-    return Claim(statement, "appendix B", seen, verdict(len(drifting), len(rises)))
+    return Claim(statement, "appendix B", seen, judge(drifting))
 
 
 def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
@@ -176,6 +177,6 @@ def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     seen = f"time at B = {usual} / time at B = {small}: " + ", ".join(
         f"{name} {ratio:.1f}" for name, ratio in ratios.items()
     )
-    faster = sum(ratio > 1 for ratio in ratios.values())
+    faster = [ratio > 1 for ratio in ratios.values()]
     statement = f"B = {small} is much faster than B = {usual} for the same number of epochs."
-    return Claim(statement, "appendix B", seen, verdict(faster, len(ratios)))
+    return Claim(statement, "appendix B", seen, judge(faster))

@@ -50,11 +50,6 @@ class Claim:
     verdict: Verdict
 
 
-def verdict(good: int, total: int) -> Verdict:
-    """Judge a claim that is to hold in a number of cases."""
-    return "held" if good == total else "held in part" if good else "did not hold"
-
-
 @dataclass(frozen=True)
 class Section:
     """A part of the report."""

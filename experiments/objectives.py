@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.content import Claim, Picture, Section, verdict
+from experiments.content import Claim, Picture, Section
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
 from experiments.panels import as_data, column, draw_over_epochs, final, learning
@@ -13,6 +13,7 @@ from experiments.reference import jobs as exact_jobs
 from experiments.reference import optimum
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
+from experiments.wording import judge
 
 PAIRS = {"": ("bsgd", "bsca"), "-default": ("bsgd-default", "bsca-default")}
 _METHODS = (*PAIRS[""], *PAIRS["-default"], "two-phase")
@@ -128,7 +129,7 @@ def _monotone(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
         f"{method.upper()} on {name} {100 * v:.0f} %" for (name, method), v in bad.items()
     )
     seen = f"largest fall of D from its peak, as a share of its range: {listed or 'none above 2 %'}"
-    judged = verdict(len(falls) - len(bad), len(falls))
+    judged = judge([key not in bad for key in falls])
     return Claim(
         "Dual curves are smooth and monotone in all cases.",
         "4, Optimization Performance",
@@ -145,10 +146,10 @@ def _better(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
         )
         for spec in scope.specs
     }
-    wins = sum(ratio > 1 for ratio in ratios.values())
+    wins = [ratio > 1 for ratio in ratios.values()]
     seen = "final P of BSGD / P of BSCA: " + ", ".join(f"{k} {v:.2f}" for k, v in ratios.items())
     statement = "BSCA clearly outperforms BSGD in the objective, across all problems."
-    return Claim(statement, "4, Optimization Performance", seen, verdict(wins, len(ratios)))
+    return Claim(statement, "4, Optimization Performance", seen, judge(wins))
 
 
 def unrest(runs: list[Result], name: str) -> float:
@@ -170,6 +171,6 @@ def _steadier(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     seen = "mean change of P between looks, late, BSGD | BSCA: " + ", ".join(
         f"{name} {100 * sgd:.0f} | {100 * sca:.0f} %" for name, (sgd, sca) in pairs.items()
     )
-    as_said = sum((name in calmer) != (name == "ADULT") for name in pairs)
+    as_said = [(name in calmer) != (name == "ADULT") for name in pairs]
     statement = "BSCA oscillates less and stabilises faster, with the exception of ADULT."
-    return Claim(statement, "4, Optimization Performance", seen, verdict(as_said, len(pairs)))
+    return Claim(statement, "4, Optimization Performance", seen, judge(as_said))
