@@ -12,6 +12,7 @@ from experiments.reference import accuracy as exact_accuracy
 from experiments.reference import jobs as exact_jobs
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
+from experiments.wording import judge
 
 _METHODS = ("bsgd", "bsca", "bsgd-default", "bsca-default", "two-phase")
 _NEARLY = 1.0  # points: what is no farther from the exact SVM is "nearly indistinguishable" from it
@@ -111,13 +112,12 @@ def _nearly_exact(
         spec.name: [exact[spec.name] - _mean_accuracy(runs[spec.name, m, budget]) for m in methods]
         for spec in scope.specs
     }
-    near = sum(max(values[:2]) <= _NEARLY for values in lost.values())
+    near = [max(values[:2]) <= _NEARLY for values in lost.values()]
     seen = "points lost against the exact SVM, BSGD | BSCA | two phases: " + "; ".join(
         f"{name} {' | '.join(f'{v:.2f}' for v in values)}" for name, values in lost.items()
     )
-    verdict = "held" if near == len(lost) else "held in part" if near else "did not hold"
     statement = f"All budgeted models reach an accuracy nearly indistinguishable from the exact SVM (B = {budget})."
-    return Claim(statement, "4, Learning Performance", seen, verdict)
+    return Claim(statement, "4, Learning Performance", seen, judge(near))
 
 
 def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
@@ -133,13 +133,12 @@ def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
         ]
         for spec in scope.specs
     }
-    wins = [name for name, (sgd, sca) in means.items() if sca > sgd]
+    wins = [sca > sgd for sgd, sca in means.values()]
     seen = "mean accuracy over all looks, BSGD | BSCA: " + ", ".join(
         f"{name} {100 * sgd:.1f} | {100 * sca:.1f} %" for name, (sgd, sca) in means.items()
     )
-    verdict = "held" if len(wins) == len(means) else "held in part" if wins else "did not hold"
     statement = "The accuracy converges significantly faster for the dual solver."
-    return Claim(statement, "4, Learning Performance", seen, verdict)
+    return Claim(statement, "4, Learning Performance", seen, judge(wins))
 
 
 def _small_budget(
@@ -154,6 +153,5 @@ def _small_budget(
         f"{name}, exact {exact[name]:.2f} %: BSCA as in the paper {reached[0]:.2f}, with merging of any sign "
         f"{reached[1]:.2f}, two phases {reached[2]:.2f} %"
     )
-    verdict = "held" if failed else "did not hold"
     statement = f"BSCA fails on IJCNN at B = {budget}."
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, judge([failed]))

@@ -15,6 +15,7 @@ from experiments.reference import accuracy as exact_accuracy
 from experiments.reference import jobs as exact_jobs
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
+from experiments.wording import judge
 
 _METHODS = ("bsca", "bsca-default", "two-phase")
 _RISEN = 0.1  # a P that ends by this share above its least has drifted
@@ -154,15 +155,14 @@ def _drift_claim(scope: Scope, long: dict[Any, list[Result]]) -> Claim:
         spec.name: (_rise(long[spec.name, small]), _rise(long[spec.name, usual]))
         for spec in scope.specs
     }
-    drifting = [name for name, (at_small, _) in rises.items() if at_small > _RISEN]
+    drifting = [at_small > _RISEN for at_small, _ in rises.values()]
     seen = f"P at the end above its least, B = {small} | {usual}: " + ", ".join(
         f"{name} {100 * a:.0f} | {100 * b:.0f} %" for name, (a, b) in rises.items()
     )
-    verdict = "held" if drifting else "did not hold"
     statement = (
         f"A drift of the dual solver, in particular at B = {small}, with both objectives rising."
     )
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, judge(drifting))
 
 
 def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
@@ -177,6 +177,6 @@ def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     seen = f"time at B = {usual} / time at B = {small}: " + ", ".join(
         f"{name} {ratio:.1f}" for name, ratio in ratios.items()
     )
-    verdict = "held" if min(ratios.values()) > 1 else "did not hold"
+    faster = [ratio > 1 for ratio in ratios.values()]
     statement = f"B = {small} is much faster than B = {usual} for the same number of epochs."
-    return Claim(statement, "appendix B", seen, verdict)
+    return Claim(statement, "appendix B", seen, judge(faster))

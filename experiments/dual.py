@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from experiments.box_qp import Array, BoxProblem, violations
+from experiments.projected_newton import Array, BoxProblem, violations
 
 _BLOCK = 256  # columns of the kernel matrix at a time
 _MOST_PARTS = 100
@@ -23,7 +23,7 @@ class GaussianRows:
     """Rows of data, dense or CSR, with kernel values k(x, z) = exp(-gamma ‖x - z‖²) in float64."""
 
     def __init__(self, X: Any, gamma: float) -> None:
-        self.X = (
+        self.X: Any = (
             sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, float)
         )
         self.gamma = gamma
@@ -128,4 +128,5 @@ def _blocks(n: int) -> Iterator[slice]:
 def _squared_norms(X: Any) -> Array:
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), float).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    norms: Array = np.einsum("ij,ij->i", X, X)
+    return norms

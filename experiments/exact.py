@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from experiments.box_qp import Array
 from experiments.dual import GaussianRows, Solution, solve_dual
 from experiments.jobs import Job, Result
 from experiments.problems import Problem, Spec, load
+from experiments.projected_newton import Array
 from experiments.scope import Scope
 
 #: The relative duality gap (P - D) / P that the solution is certified to have.

@@ -13,6 +13,7 @@ from experiments.reference import jobs as exact_jobs
 from experiments.reference import optimum
 from experiments.scope import Scope
 from experiments.style import add_legend, look, new_figure
+from experiments.wording import judge
 
 PAIRS = {"": ("bsgd", "bsca"), "-default": ("bsgd-default", "bsca-default")}
 _METHODS = (*PAIRS[""], *PAIRS["-default"], "two-phase")
@@ -124,17 +125,16 @@ def _monotone(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
         for method in PAIRS[""]
     }
     bad = {key: value for key, value in falls.items() if value > _TOLERATED_FALL}
-    of_bsca = [key for key in bad if key[1] == "bsca"]
     listed = ", ".join(
         f"{method.upper()} on {name} {100 * v:.0f} %" for (name, method), v in bad.items()
     )
     seen = f"largest fall of D from its peak, as a share of its range: {listed or 'none above 2 %'}"
-    verdict = "held" if not bad else "held in part" if not of_bsca else "did not hold"
+    judged = judge([key not in bad for key in falls])
     return Claim(
         "Dual curves are smooth and monotone in all cases.",
         "4, Optimization Performance",
         seen,
-        verdict,
+        judged,
     )
 
 
@@ -146,11 +146,10 @@ def _better(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
         )
         for spec in scope.specs
     }
-    wins = sum(ratio > 1 for ratio in ratios.values())
+    wins = [ratio > 1 for ratio in ratios.values()]
     seen = "final P of BSGD / P of BSCA: " + ", ".join(f"{k} {v:.2f}" for k, v in ratios.items())
-    verdict = "held" if wins == len(ratios) else "held in part" if wins else "did not hold"
     statement = "BSCA clearly outperforms BSGD in the objective, across all problems."
-    return Claim(statement, "4, Optimization Performance", seen, verdict)
+    return Claim(statement, "4, Optimization Performance", seen, judge(wins))
 
 
 def unrest(runs: list[Result], name: str) -> float:
@@ -172,9 +171,6 @@ def _steadier(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     seen = "mean change of P between looks, late, BSGD | BSCA: " + ", ".join(
         f"{name} {100 * sgd:.0f} | {100 * sca:.0f} %" for name, (sgd, sca) in pairs.items()
     )
-    others = [name for name in pairs if name != "ADULT"]
-    expected = all(name in calmer for name in others)
-    as_said = expected and "ADULT" not in calmer
-    verdict = "held" if as_said else "held in part" if calmer else "did not hold"
+    as_said = [(name in calmer) != (name == "ADULT") for name in pairs]
     statement = "BSCA oscillates less and stabilises faster, with the exception of ADULT."
-    return Claim(statement, "4, Optimization Performance", seen, verdict)
+    return Claim(statement, "4, Optimization Performance", seen, judge(as_said))

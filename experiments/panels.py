@@ -1,12 +1,12 @@
 """Drawing what the traces of several seeds saw."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.content import Cell, Data
+from experiments.content import Data
 from experiments.jobs import Result
 from experiments.style import draw_band
 
@@ -46,7 +46,7 @@ def final(runs: Sequence[Result], name: str) -> NDArray[np.float64]:
     return np.array([column(run, name)[-1] for run in runs])
 
 
-def as_data(runs: dict[tuple[Cell, ...], Sequence[Result]], keys: Sequence[str]) -> Data:
+def as_data(runs: Mapping[Any, Sequence[Result]], keys: Sequence[str]) -> Data:
     """Return all observations of some runs; `keys` name what the runs are called by."""
     names = list(next(iter(runs.values()))[0]["columns"])
     rows = [

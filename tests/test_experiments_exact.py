@@ -1,6 +1,7 @@
 """The exact SVM of the experiments, and what the report says by means of it."""
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from sklearn.svm import SVC
 
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
-from experiments import dual
-from experiments.box_qp import violations
+from experiments import dual, rates, search, table_one
 from experiments.dual import GaussianRows, Solution, solve_dual
 from experiments.exact import exact_job
+from experiments.parts import make_ready
 from experiments.problems import MADE
+from experiments.projected_newton import violations
 from experiments.scope import Scope
 
 from budgetsvm import BudgetSVC
@@ -140,3 +142,59 @@ def _middles(result: Any) -> list[float]:
     """The free variables over C, from their histogram."""
     counts = result["alpha_counts"]
     return [count * (place + 0.5) / len(counts) for place, count in enumerate(counts)]
+
+
+@cache
+def run(experiment: Any) -> dict[str, Any]:
+    """Do the quick jobs; results come from files of JSON."""
+    done = {job.name: job.function(**job.arguments) for job in experiment.jobs(QUICK)}
+    return {name: json.loads(json.dumps(found, allow_nan=False)) for name, found in done.items()}
+
+
+@pytest.mark.parametrize("experiment", [rates, table_one, search])
+def test_quick_sections_have_no_empty_parts(experiment: Any) -> None:
+    names = [job.name for job in experiment.jobs(QUICK)]
+    assert len(set(names)) == len(names)
+    section = experiment.section(QUICK, run(experiment))
+    ready = make_ready([section])[0]
+    assert len(ready) == len(section.parts) == 2
+    assert all(text.strip() for text in section.paragraphs)
+
+
+def test_the_rates_of_lemma_two() -> None:
+    """Steps are at the rates predicted; margins below 1 are more frequent, by the points at C."""
+    results = run(rates)
+    exact = results[exact_job(QUICK, MADE, 500).name]
+    late = {
+        (solver, what): np.mean(results[f"rates/{MADE.name}-{solver}-0"][what][-50:])
+        for solver in ("sca", "sgd")
+        for what in ("steps", "violations")
+    }
+    assert late["sgd", "steps"] == late["sgd", "violations"]
+    assert late["sgd", "steps"] == pytest.approx(exact["p_sgd"], abs=0.01)
+    assert late["sca", "steps"] == pytest.approx(exact["p_sca"], abs=0.01)
+    both = exact["p_bounded"] + exact["p_sca"]
+    assert exact["p_bounded"] - 0.01 < late["sca", "violations"] < both + 0.01
+    verdicts = [claim.verdict for claim in rates.section(QUICK, results).claims]
+    assert verdicts[:2] == ["held", "held"]
+
+
+def test_golden_section_and_table_agree() -> None:
+    jobs = {job.name: job for job in table_one.jobs(QUICK)}
+    for method in ("bsgd", "bsca"):
+        job = jobs[f"table-one/{MADE.name}-{method}-golden"]
+        found = job.function(**job.arguments)
+        assert found["visits"] == 1000
+        assert found["golden_merges"] == pytest.approx(found["table_merges"], rel=0.02)
+        assert found["golden_accuracy"] == pytest.approx(found["table_accuracy"], abs=1)
+
+
+def test_the_best_cells_of_a_grid() -> None:
+    results = run(search)
+    best = [row for row in search.section(QUICK, results).parts[1].data.rows if row[1] == 1]
+    for row, kind in zip(best, ("svc", "budget"), strict=True):
+        columns = [results[f"search/{MADE.name}-{kind}-{gamma}"] for gamma in (-2, 0, 2)]
+        top = max(columns, key=lambda column: max(column["accuracy"]))
+        assert row[4] == max(top["accuracy"])
+        assert row[2] == [1.0, 4.0, 16.0][int(np.argmax(top["accuracy"]))]
+        assert row[3] == 2.0 ** (-2, 0, 2)[columns.index(top)]

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 _MOST_ITERATIONS = 200
 _HALVINGS = 12
 # Added to the diagonal, relative to it. Where Q is singular, as of points that occur twice, Newton's
-# step would leave the box at once; so the least value is tried first only where the last step was good.
+# step would leave the box at once; so the ridge grows after short steps, and shrinks after whole ones.
 _LEAST_RIDGE, _FIRST_RIDGE, _MOST_RIDGE = 1e-12, 1e-8, 1e-2
 
 
@@ -72,8 +72,9 @@ class BoxProblem:
         step, best, best_gain, chosen = 1.0, None, 0.0, 0.0
         for _ in range(_HALVINGS):
             delta = np.clip(self.a[free] + step * direction, 0, self.C) - self.a[free]
-            slope, curvature = self.g[free] @ delta, delta @ (Q @ delta)
-            length = min(1.0, slope / curvature) if curvature > 0 else 1.0
+            slope, curvature = float(self.g[free] @ delta), float(delta @ (Q @ delta))
+            # The path bends at the bounds, and may lead downhill: then it is too long.
+            length = min(max(slope / curvature, 0.0), 1.0) if curvature > 0 else 1.0
             gain = length * slope - 0.5 * length**2 * curvature
             if gain > best_gain:
                 best, best_gain, chosen = length * delta, gain, step * length
@@ -94,8 +95,11 @@ def _solve(Q: Array, g: Array, ridge: float) -> Array:
     """Return (Q + ridge)⁻¹ g, with a ridge that is large enough."""
     diagonal = np.einsum("ii->i", Q).copy()
     while True:
-        shifted = Q + np.diag(ridge * diagonal)
+        shifted = Q.copy()
+        np.fill_diagonal(shifted, (1 + ridge) * diagonal)
         try:
-            return cho_solve(cho_factor(shifted, lower=True, overwrite_a=True), g)
+            found: Array = cho_solve(cho_factor(shifted, lower=True, overwrite_a=True), g)
         except np.linalg.LinAlgError:
             ridge *= 100
+        else:
+            return found
