@@ -93,7 +93,7 @@ def phases_picture(scope: Scope, results: Results) -> Picture:
         "theorem-phases",
         "Early progress, late stall",
         "Suboptimality relative to D(α*) over epochs, median and range of the seeds. Without a budget it "
-        "falls at a constant rate. With one it follows for the first epochs, "
+        "falls at a nearly constant rate. With one it follows for the first epochs, "
         "then parts; where the budget is too small for the kernel, D falls again, even below D(0) = 0 "
         "(the line at 1), before all comes to rest.",
         lambda: _draw_by_budget(scope, results, "gap", "(D(α*) − D(α)) / D(α*)"),
