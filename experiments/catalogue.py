@@ -26,6 +26,7 @@ _MODULES = (
     "table_one",
     "objectives",
     "accuracy",
+    "golden",
     "budgets",
     "merging",
     "unbudgeted",

@@ -1,7 +1,6 @@
 """Runs of all methods with what a trace saw of them: what most figures are made of."""
 
 from collections.abc import Sequence
-from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -17,29 +16,29 @@ from experiments.scope import Scope
 
 #: The paper's merging: terms of equal sign, ranked by a golden section search each; points are drawn
 #: uniformly. Ours considers terms of any sign, by a table, and visits points in random permutations.
-_PAPER = {"maintenance": Merge(search="golden", partners="same-sign"), "polish": False}
-#: The same but for the search, which finds the same partners up to rounding, in much less time.
-_FAST = {"maintenance": Merge(partners="same-sign"), "polish": False}
+_GOLDEN = {"maintenance": Merge(search="golden", partners="same-sign"), "polish": False}
+#: The paper's but for the search: a table ranks the same up to rounding, in a small part of the time.
+_PAPER = {"maintenance": Merge(partners="same-sign"), "polish": False}
 METHODS: dict[str, dict[str, Any]] = {
     "bsgd": {"solver": BSGD("uniform"), **_PAPER},
     "bsca": {"solver": BSCA("uniform"), **_PAPER},
-    "bsgd-fast": {"solver": BSGD("uniform"), **_FAST},
-    "bsca-fast": {"solver": BSCA("uniform"), **_FAST},
+    "bsgd-golden": {"solver": BSGD("uniform"), **_GOLDEN},
+    "bsca-golden": {"solver": BSCA("uniform"), **_GOLDEN},
     "bsgd-default": {"solver": BSGD(), "polish": False},
     "bsca-default": {"solver": BSCA(), "polish": False},
     "sgd": {"solver": BSGD("uniform"), "polish": False},
     "sca": {"solver": BSCA("uniform"), "polish": False},
     "two-phase": {},
 }
+GOLDEN = ("bsgd-golden", "bsca-golden")
 #: Budgets of the figures, for data that are large and for those made on the spot.
 _BUDGETS, _QUICK_BUDGETS = (200, 500, 1000), (20, 40, 60)
 
-# Parts of the first epoch, and then whole epochs, after which to look.
-_EARLY = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5)
+_LOOKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)  # after so many epochs
 _EFFORT = 5e7  # kernel values for an objective
 
 # Seconds that a visit takes with a budget of 500, and a look per row.
-_VISIT_COSTS, _OTHER_COST, _LOOK_COST = {"bsca": 120e-6, "bsgd": 50e-6}, 3e-6, 4e-6
+_VISIT_COSTS, _OTHER_COST, _LOOK_COST = {"bsca-golden": 120e-6, "bsgd-golden": 50e-6}, 2e-6, 4e-6
 
 
 def budgets(scope: Scope) -> tuple[int, ...]:
@@ -57,33 +56,27 @@ def curve_job(
         "method": method,
         "budget": budget,
         "seed": seed,
-        "epochs": spec.paper_epochs if method in {"bsca", "bsgd"} else spec.epochs,
+        "epochs": spec.golden_epochs if method in GOLDEN else spec.epochs,
         **options,
     }
-    return Job(
-        _job_name(spec, method, budget, seed, options), watch, arguments, _cost(spec, arguments)
-    )
+    return Job(_job_name(spec, method, budget, seed), watch, arguments, _cost(spec, arguments))
 
 
 def curves(
-    scope: Scope, results: Results, spec: Spec, method: str, budget: int | None, **options: Any
+    scope: Scope, results: Results, spec: Spec, method: str, budget: int | None
 ) -> list[Result]:
     """Return the results of all seeds."""
-    name = partial(_job_name, spec, method, budget, options=options)
-    return [results[name(seed)] for seed in range(scope.seeds)]
+    return [results[_job_name(spec, method, budget, seed)] for seed in range(scope.seeds)]
 
 
-def _job_name(
-    spec: Spec, method: str, budget: int | None, seed: int, options: dict[str, Any]
-) -> str:
-    kind = "long" if "looks" in options else "curves"
-    return f"{kind}/{spec.name}-{method}-{budget or 'all'}-{seed}"
+def _job_name(spec: Spec, method: str, budget: int | None, seed: int) -> str:
+    return f"curves/{spec.name}-{method}-{budget or 'all'}-{seed}"
 
 
 def _cost(spec: Spec, arguments: dict[str, Any]) -> float:
     rows = arguments.get("rows") or spec.rows
     visit = _VISIT_COSTS.get(arguments["method"], _OTHER_COST) * (arguments["budget"] or 5000) / 500
-    looks = 0.0 if "looks" in arguments else len(_EARLY) + arguments["epochs"]
+    looks = len(_looks(arguments["epochs"])) * arguments.get("objectives", True)
     return 1 + rows * (arguments["epochs"] * visit + looks * _LOOK_COST)
 
 
@@ -96,14 +89,12 @@ def watch(
     seed: int,
     epochs: float,
     rows: int | None = None,
-    looks: list[int] | None = None,
     objectives: bool = True,
     test_rows: int = 20_000,
 ) -> Result:
     """Train once, and return what a trace saw.
 
-    `looks`: epochs after which objectives and accuracy are wanted, without which they are looked at early on,
-    and then after every epoch. `rows`: how many of the training rows to use; `test_rows`: how many of the test rows,
+    `rows`: how many of the training rows to use; `test_rows`: how many of the test rows,
     for the curves. The accuracy at the end is that on all.
     """
     problem, spec = load(name, folder, rows), spec_of(name)
@@ -113,7 +104,7 @@ def watch(
         budget=budget,
         random_state=seed,
         n_jobs=1,
-        monitor=_trace(problem, looks or _usual_looks(epochs), test_rows, objectives=objectives),
+        monitor=_trace(problem, _looks(epochs), test_rows, objectives=objectives),
         **({} if method == "two-phase" else {"epochs": epochs}),
         **METHODS[method],
     )
@@ -135,8 +126,8 @@ _COLUMNS = ("phase", "epochs", "passes", "seconds", "size", "merging", "violatin
 _COLUMNS += ("primal", "primal_error", "dual", "dual_error", "bound", "score")
 
 
-def _usual_looks(epochs: float) -> list[float]:
-    return [*_EARLY, *range(2, int(epochs) + 1)]
+def _looks(epochs: float) -> list[float]:
+    return [look for look in _LOOKS if look <= epochs]
 
 
 def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> Trace:

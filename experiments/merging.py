@@ -13,24 +13,15 @@ from experiments.scope import Scope
 from experiments.style import add_legend, draw_band, look, new_figure
 from experiments.wording import judge
 
-_METHODS = ("bsgd-fast", "bsca-fast")
-_PLAIN = {"bsgd-fast": "bsgd", "bsca-fast": "bsca"}  # a method's look
-_EPOCHS, _MANY_ROWS_EPOCHS, _MANY_ROWS = 40, 8, 100_000
-_LOOKS = (1, 2, 5, 10, 20, 40)  # epochs after which objectives are wanted, for the drift
+_METHODS = ("bsgd", "bsca")
 _LATE = 0.25  # of the epochs at the end are averaged
 _CLOSE = 0.05  # of all visits: what is no farther from the prediction is "approximately valid"
-
-
-def long_options(rows: int) -> dict[str, Any]:
-    """Return how long to run, and when to look."""
-    epochs = _EPOCHS if rows <= _MANY_ROWS else _MANY_ROWS_EPOCHS
-    return {"epochs": epochs, "looks": [look for look in _LOOKS if look <= epochs]}
 
 
 def jobs(scope: Scope) -> list[Job]:
     """List the runs."""
     runs = [
-        curve_job(scope, spec, method, budget, seed, **long_options(spec.rows))
+        curve_job(scope, spec, method, budget, seed, **_options(scope, budget))
         for spec in scope.specs
         for method in _METHODS
         for budget in budgets(scope)
@@ -44,12 +35,15 @@ def jobs(scope: Scope) -> list[Job]:
     return [*runs, *short, *exact_jobs(scope)]
 
 
+def _options(scope: Scope, budget: int) -> dict[str, Any]:
+    """No other figure has the largest budget: nobody wants its objectives."""
+    return {"objectives": False} if budget == budgets(scope)[-1] else {}
+
+
 def section(scope: Scope, results: Results) -> Section:
     """Draw the figure."""
     runs = {
-        (spec.name, method, budget): curves(
-            scope, results, spec, method, budget, **long_options(spec.rows)
-        )
+        (spec.name, method, budget): curves(scope, results, spec, method, budget)
         for spec in scope.specs
         for method in _METHODS
         for budget in budgets(scope)
@@ -62,7 +56,7 @@ def section(scope: Scope, results: Results) -> Section:
     text = (
         "A visit merges when it changes a full model. Lemma 2 predicts the rates of the solvers without a budget from the exact "
         "solution: p_SGD is the mean of α*/C, p_SCA the share of variables strictly between 0 and C. Partners are of equal sign as in "
-        "the paper, and ranked by a table, which finds the same ones as golden section up to rounding."
+        "the paper, and ranked by a table, as golden section would up to rounding."
     )
     picture = _picture(scope, runs, ours, predicted)
     return Section("Merging steps", [text], [picture], [_claim(scope, runs, predicted)])
@@ -86,7 +80,7 @@ def _picture(
             for method in _METHODS:
                 for budget in sizes:
                     shares = 100 * np.array(_shares(runs[spec.name, method, budget]))
-                    style = look(_PLAIN[method], budget, sizes, markersize=3)
+                    style = look(method, budget, sizes, markersize=3)
                     draw_band(axes, np.arange(1, shares.shape[1] + 1), shares, **style)
             for rate, method, name in zip(
                 predicted[spec.name], ("bsgd", "bsca"), ("p_SGD", "p_SCA"), strict=True

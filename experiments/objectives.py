@@ -57,9 +57,7 @@ def _picture(
     scope: Scope, runs: dict[Any, list[Result]], optima: dict[str, float | None], ending: str
 ) -> Picture:
     budget = budgets(scope)[1]
-    merging = (
-        "our defaults (any sign)" if ending else "the paper's merging (same sign, golden section)"
-    )
+    merging = "our defaults (any sign)" if ending else "the paper's merging (same sign)"
     shown = {key: seeds for key, seeds in runs.items() if key[1] in (*PAIRS[ending], "two-phase")}
 
     def draw() -> Any:
@@ -100,7 +98,7 @@ def _draw_two_phases(axes: Any, seeds: list[Result]) -> None:
 def _scale(axes: Any, spec: Spec, seeds: list[Result]) -> None:
     level = 10.0 ** np.floor(np.log10(np.median(final(seeds, "primal"))) - 1)
     axes.set_yscale("symlog", linthresh=level)
-    axes.set(title=spec.name, xlabel="epochs", ylabel="objective")
+    axes.set(title=spec.name, xlabel="epochs", ylabel="objective", xscale="log")
 
 
 # ---- what the paper says about it ----

@@ -18,7 +18,7 @@ from experiments.style import add_legend, look, new_figure
 from experiments.wording import judge
 
 _METHODS = ("sgd", "sca")
-_EPOCHS = 5
+_EPOCHS = 15
 _MOST_ROWS = 60_000  # beyond, a part of them: the number of terms grows with the rows
 _PART = 20_000
 
@@ -48,7 +48,7 @@ def jobs(scope: Scope) -> list[Job]:
 def section(scope: Scope, results: Results) -> Section:
     """Draw the figure."""
     runs = {
-        (spec.name, method): curves(scope, results, spec, method, None, **options(spec))
+        (spec.name, method): curves(scope, results, spec, method, None)
         for spec in scope.specs
         for method in _METHODS
     }
