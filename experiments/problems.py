@@ -1,5 +1,6 @@
 """The data sets of the paper with its hyper-parameters and figures, and a small one made on the spot."""
 
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -67,7 +68,9 @@ def load(name: str, folder: str | None, rows: int | None = None) -> Problem:
     """Load a problem by the name of its spec, `rows` training rows of it."""
     if name == MADE.name:
         return _rings().first_rows(rows)
-    data = datasets.load(name.lower(), folder=folder)
+    with warnings.catch_warnings():  # that SUSY is a subset is said in the report, not once per process
+        warnings.filterwarnings("ignore", message=".* stands in for ")
+        data = datasets.load(name.lower(), folder=folder)
     labels = np.unique(data.y)
     signs = [np.where(y == labels[-1], 1.0, -1.0) for y in (data.y, data.y_test)]
     return Problem(data.X, signs[0], data.X_test, signs[1], data.notes).first_rows(rows)
