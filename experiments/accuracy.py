@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments import ticks
 from experiments.content import Claim, Picture, Section
 from experiments.curves import GOLDEN, budgets, curve_job, curves
 from experiments.golden import jobs as golden_jobs
@@ -108,7 +109,8 @@ def frame_accuracy(axes: Any, title: str, exact: float, best: list[Result]) -> N
     least = min(100 * float(np.nanmin(column(run, "score"))) for run in best)
     height = max(2.0, 1.3 * (top - max(least, top - 25)))
     axes.set(title=title, xlabel="training time in s", ylabel="test accuracy in %")
-    axes.set(xscale="log", ylim=(top - height, top + 0.08 * height))
+    axes.set(ylim=(top - height, top + 0.08 * height))
+    ticks.log(axes, "x")
 
 
 # ---- what the paper says about it ----

@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments import ticks
 from experiments.accuracy import draw_percent, frame_accuracy
 from experiments.content import Claim, Picture, Section
 from experiments.curves import budgets, curve_job, curves
 from experiments.jobs import Job, Result, Results
-from experiments.panels import as_data, column, draw_over_epochs, draw_over_time, learning
+from experiments.panels import as_data, column, draw_over_epochs, draw_over_time, final, learning
 from experiments.reference import accuracy as exact_accuracy
 from experiments.reference import jobs as exact_jobs
 from experiments.scope import Scope
@@ -82,8 +83,8 @@ def _objectives(scope: Scope, runs: dict[Any, list[Result]]) -> Picture:
             for method in ("bsca", "two-phase"):
                 for budget in sizes:
                     _draw_objectives(axes, method, runs[spec.name, method, budget], (budget, sizes))
-            axes.set(title=spec.name, xlabel="training time in s", ylabel="objective", xscale="log")
-            axes.set_yscale("log")
+            _frame(axes, spec.name, runs[spec.name, "two-phase", sizes[1]])
+            axes.set(xlabel="training time in s")
         add_legend(figure)
         return figure
 
@@ -106,6 +107,13 @@ def _draw_objectives(
     draw_over_time(axes, runs, lower, **{**style, **hollow})
 
 
+def _frame(axes: Any, title: str, best: list[Result]) -> None:
+    """Linear close to zero, where D may be, and logarithmic beyond."""
+    ticks.symlog(axes, threshold=10.0 ** np.floor(np.log10(np.median(final(best, "primal"))) - 2))
+    ticks.log(axes, "x")
+    axes.set(title=title, ylabel="objective")
+
+
 def _drift(scope: Scope, runs: dict[Any, list[Result]]) -> Picture:
     sizes = budgets(scope)[:2]
 
@@ -116,16 +124,19 @@ def _drift(scope: Scope, runs: dict[Any, list[Result]]) -> Picture:
                 style = look(budget, among=sizes)
                 seeds = runs[spec.name, "bsca", budget]
                 draw_over_epochs(axes, seeds, "primal", **{**style, "label": f"P, B = {budget}"})
-                hollow = {"markerfacecolor": "white", "linestyle": ":"}
-                draw_over_epochs(
-                    axes, seeds, "dual", **{**style, **hollow, "label": f"D, B = {budget}"}
-                )
-            axes.set(title=spec.name, xlabel="epochs", ylabel="objective", xscale="log")
-            axes.set_yscale("log")
+                hollow = {"markerfacecolor": "white", "linestyle": ":", "label": f"D, B = {budget}"}
+                draw_over_epochs(axes, seeds, "dual", **{**style, **hollow})
+                thin = {"marker": "", "linewidth": 1.0, "label": f"1ᵀα − ½‖w̃‖², B = {budget}"}
+                draw_over_epochs(axes, seeds, "apparent_dual", **{**style, **thin})
+            _frame(axes, spec.name, runs[spec.name, "two-phase", sizes[1]])
+            axes.set(xlabel="epochs")
         add_legend(figure)
         return figure
 
-    caption = f"BSCA with the paper's merging (by a table), {scope.seeds} seeds, median and range, over many epochs."
+    caption = (
+        f"BSCA with the paper's merging, {scope.seeds} seeds, median and range. D is the true dual objective of α. 1ᵀα − ½‖w̃‖² (thin) has the budgeted "
+        "model where D has w(α): it grows smoothly while D falls, since α loses touch with the model."
+    )
     named = {key: seeds for key, seeds in runs.items() if key[1] == "bsca"}
     data = as_data(named, ("data", "method", "budget"))
     return Picture("drift", "Drift of the objectives over many epochs", caption, draw, data)

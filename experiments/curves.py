@@ -1,14 +1,14 @@
 """Runs of all methods with what a trace saw of them: what most figures are made of."""
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
 
 from budgetsvm import BudgetSVC
 from budgetsvm.maintenance import Merge
-from budgetsvm.monitoring import Trace
+from budgetsvm.monitoring import Trace, TrainingData, View
 from budgetsvm.solvers import BSCA, BSGD
 from experiments.jobs import Job, Result, Results
 from experiments.problems import Problem, Spec, load, spec_of
@@ -111,7 +111,8 @@ def watch(
     model.fit(problem.X, problem.y)
     seen = model.monitor_
     return {
-        "columns": {column: _plain(seen[column]) for column in _COLUMNS},
+        "columns": {column: _plain(seen[column]) for column in _COLUMNS}
+        | {"apparent_dual": _plain(np.array(seen.apparent))},
         "history": [_shares(record) for record in model.history_],
         "accuracy": 100 * model.score(problem.X_test, problem.y_test),
         "seconds": float(seen["seconds"][-1]),
@@ -130,10 +131,32 @@ def _looks(epochs: float) -> list[float]:
     return [look for look in _LOOKS if look <= epochs]
 
 
-def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> Trace:
+class CurveTrace(Trace):
+    """A trace that also writes down 1ᵀα - ½‖w̃‖², which looks like a dual objective and is none.
+
+    It has the budgeted w̃ where D has w(α), and costs next to nothing: what one would plot if α were that of w̃.
+    """
+
+    apparent: list[float]
+
+    def begin(self, data: TrainingData) -> None:
+        """Prepare for a new fit; forget an earlier one."""
+        super().begin(data)
+        self.apparent = []
+
+    def observe(self, view: View) -> None:
+        """Write a line."""
+        super().observe(view)
+        points, coef = view.points, view.coef[0]
+        norm = coef @ view.model.decision(points)[:, 0] if self.objectives else nan
+        gain = nan if view.alpha is None else float(view.alpha.sum())
+        self.apparent.append(float(gain - 0.5 * norm))
+
+
+def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> CurveTrace:
     n = len(problem.y)
     some = np.random.default_rng(0).permutation(len(problem.y_test))[:rows]
-    return Trace(
+    return CurveTrace(
         [max(1, round(n * epoch)) for epoch in looks],
         X_test=problem.X_test[np.sort(some)],
         y_test=problem.y_test[np.sort(some)],

@@ -68,7 +68,9 @@ def load(name: str, folder: str | None, rows: int | None = None) -> Problem:
     """Load a problem by the name of its spec, `rows` training rows of it."""
     if name == MADE.name:
         return _rings().first_rows(rows)
-    with warnings.catch_warnings():  # that SUSY is a subset is said in the report, not once per process
+    with (
+        warnings.catch_warnings()
+    ):  # that SUSY is a subset is said in the report, not once per process
         warnings.filterwarnings("ignore", message=".* stands in for ")
         data = datasets.load(name.lower(), folder=folder)
     labels = np.unique(data.y)

@@ -82,7 +82,7 @@ def _picture(
             axes.axhline(level, **look("two-phase", label=label, marker=""))
             axes.axhline(exact[spec.name], **look("exact", marker=""))
             frame_accuracy(axes, spec.name, exact[spec.name], ours[spec.name])
-            axes.set(xscale="linear", xlabel="epochs")
+            axes.set(xlabel="epochs")
         add_legend(figure)
         return figure
 
