@@ -4,15 +4,16 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 
-from experiments import data_notes, report
 from experiments.catalogue import EXPERIMENTS, Experiment, summary
-from experiments.circumstances import earlier_runs
-from experiments.closing import closing
-from experiments.content import Section
-from experiments.figures import EmptyPartError
-from experiments.jobs import Job
 from experiments.options import parse
-from experiments.runner import RUN_FILE, InterruptedRunError, Run, distinct, run_jobs
+from experiments.report import data_notes
+from experiments.report import writing as report
+from experiments.report.closing import closing
+from experiments.report.content import Section
+from experiments.report.figures import EmptyPartError
+from experiments.running.circumstances import earlier_runs
+from experiments.running.jobs import Job
+from experiments.running.runner import RUN_FILE, InterruptedRunError, Run, distinct, run_jobs
 from experiments.scope import Scope
 
 _TITLE = "Dual SVM training on a budget: the experiments made anew"

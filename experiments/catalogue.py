@@ -1,13 +1,14 @@
 """The experiments, in the order of the report."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Protocol, cast
+from typing import Protocol
 
-from experiments.content import Section
-from experiments.jobs import Job, Results
+from experiments.curves import accuracy, budgets, golden, merging, objectives, unbudgeted
+from experiments.report.content import Section
+from experiments.running.jobs import Job, Results
 from experiments.scope import Scope
+from experiments.tables import rates, search, table_one
+from experiments.theory import lemma_one, theorem_one
 
 
 class Experiment(Protocol):
@@ -22,25 +23,19 @@ class Experiment(Protocol):
         """Return a part of the report."""
 
 
-_MODULES = (
-    "table_one",
-    "objectives",
-    "accuracy",
-    "golden",
-    "budgets",
-    "merging",
-    "unbudgeted",
-    "rates",
-    "lemma_one",
-    "theorem_one",
-    "search",
-)
-
-# By the names of the command line. Some of the modules may still be on their way.
+# By the names of the command line.
 EXPERIMENTS: dict[str, Experiment] = {
-    name.replace("_", "-"): cast(Experiment, import_module(f"experiments.{name}"))
-    for name in _MODULES
-    if find_spec(f"experiments.{name}")
+    "table-one": table_one,
+    "objectives": objectives,
+    "accuracy": accuracy,
+    "golden": golden,
+    "budgets": budgets,
+    "merging": merging,
+    "unbudgeted": unbudgeted,
+    "rates": rates,
+    "lemma-one": lemma_one,
+    "theorem-one": theorem_one,
+    "search": search,
 }
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from experiments import style, ticks
-from experiments.content import Claim, Data, Picture, Section, Table
-from experiments.jobs import Job, Result, Results
+from experiments.report import style, ticks
+from experiments.report.content import Claim, Data, Picture, Section, Table
+from experiments.running.jobs import Job, Result, Results
 
 DATA_SETS = ("SUSY", "COVTYPE", "COD-RNA", "IJCNN", "ADULT")
 METHODS = ("bsgd", "bsca", "bsca-default", "two-phase")

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from experiments.jobs import Result
+from experiments.running.jobs import Result
 
 
 def count(folder: str, value: Any) -> Result:

@@ -14,13 +14,14 @@ from sklearn.svm import SVC
 
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
-from experiments import dual, rates, search, table_one
-from experiments.dual import GaussianRows, Solution, solve_dual
-from experiments.exact import exact_job
-from experiments.parts import make_ready
+from experiments.exact import dual
+from experiments.exact.dual import GaussianRows, Solution, solve_dual
+from experiments.exact.projected_newton import violations
+from experiments.exact.solution import exact_job
 from experiments.problems import MADE
-from experiments.projected_newton import violations
+from experiments.report.parts import make_ready
 from experiments.scope import Scope
+from experiments.tables import rates, search, table_one
 
 from budgetsvm import BudgetSVC
 

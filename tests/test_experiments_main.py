@@ -12,8 +12,8 @@ pytest.importorskip("budgetsvm.datasets")
 import fake_experiment
 import fake_jobs
 from experiments import __main__ as command
-from experiments.jobs import Job
-from experiments.runner import InterruptedRunError
+from experiments.running.jobs import Job
+from experiments.running.runner import InterruptedRunError
 
 
 def _failing_section(scope: Any, results: Any) -> Any:
@@ -97,7 +97,7 @@ def test_an_empty_table_is_named(
 def _emptied(section: Any) -> Any:
     from dataclasses import replace
 
-    from experiments.content import Data
+    from experiments.report.content import Data
 
     return replace(section, parts=[replace(section.parts[1], shown=Data(["a"], []))])
 

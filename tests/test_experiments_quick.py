@@ -10,8 +10,8 @@ pytest.importorskip("budgetsvm.datasets")
 
 from experiments.__main__ import main
 from experiments.catalogue import EXPERIMENTS
-from experiments.content import Picture, Section
 from experiments.options import parse
+from experiments.report.content import Picture, Section
 
 
 @pytest.fixture(scope="module")

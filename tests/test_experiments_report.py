@@ -16,11 +16,11 @@ import pytest
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
 import fake_experiment
-from experiments import figures, markup, style
-from experiments.content import Claim, Data, Picture, Section, Table
-from experiments.figures import EmptyPartError
-from experiments.parts import cell_text, number_columns
-from experiments.report import Report, write
+from experiments.report import figures, markup, style
+from experiments.report.content import Claim, Data, Picture, Section, Table
+from experiments.report.figures import EmptyPartError
+from experiments.report.parts import cell_text, number_columns
+from experiments.report.writing import Report, write
 
 _VOID = {"meta", "link", "br", "hr", "img"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -16,18 +16,18 @@ import pytest
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
 import fake_jobs
-from experiments import progress
-from experiments.jobs import Job, Result
-from experiments.progress import Progress
-from experiments.runner import RUN_FILE, Run, run_jobs
+from experiments.running import progress
+from experiments.running.jobs import Job, Result
+from experiments.running.progress import Progress
+from experiments.running.runner import RUN_FILE, Run, run_jobs
 
 _INTERRUPTED = """
 import sys
 from pathlib import Path
 
 import fake_jobs
-from experiments.jobs import Job
-from experiments.runner import InterruptedRunError, run_jobs
+from experiments.running.jobs import Job
+from experiments.running.runner import InterruptedRunError, run_jobs
 
 if __name__ == "__main__":
     folder = sys.argv[1]

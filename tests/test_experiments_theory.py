@@ -11,17 +11,17 @@ from scipy.optimize import minimize
 
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
-from experiments import lemma_one, theorem_one
-from experiments.content import Section, Table
-from experiments.dual_progress import Gains, lemma_progress
-from experiments.jobs import Results
+from experiments.report.content import Section, Table
+from experiments.running.jobs import Results
 from experiments.scope import Scope
-from experiments.small_problems import SmallProblem, medium, narrow, pair, rings
-from experiments.small_qp import duality_gap, solve
-from experiments.theorem_bounds import Bounds
-from experiments.theorem_counterexample import expected_gaps
-from experiments.trajectory import follow
-from experiments.watching import KernelValues, Setup, watch
+from experiments.theory import lemma_one, theorem_one
+from experiments.theory.dual_progress import Gains, lemma_progress
+from experiments.theory.small_problems import SmallProblem, medium, narrow, pair, rings
+from experiments.theory.small_qp import duality_gap, solve
+from experiments.theory.theorem_bounds import Bounds
+from experiments.theory.theorem_counterexample import expected_gaps
+from experiments.theory.trajectory import follow
+from experiments.theory.watching import KernelValues, Setup, watch
 
 from budgetsvm.monitoring import View
 

@@ -1,0 +1,1 @@
+"""Runs that a trace has watched, and the figures made of them."""

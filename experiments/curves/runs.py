@@ -1,0 +1,176 @@
+"""Runs of all methods with what a trace saw of them: what most figures are made of."""
+
+from collections.abc import Sequence
+from math import isfinite, nan
+from typing import Any
+
+import numpy as np
+
+from budgetsvm import BudgetSVC
+from budgetsvm.maintenance import Merge
+from budgetsvm.monitoring import Trace, TrainingData, View
+from budgetsvm.solvers import BSCA, BSGD
+from experiments.problems import Problem, Spec, load, spec_of
+from experiments.running.jobs import Job, Result, Results
+from experiments.scope import Scope
+
+#: The paper's merging: terms of equal sign, ranked by a golden section search each; points are drawn
+#: uniformly. Ours considers terms of any sign, by a table, and visits points in random permutations.
+_GOLDEN = {"maintenance": Merge(search="golden", partners="same-sign"), "polish": False}
+#: The paper's but for the search: a table ranks the same up to rounding, in a small part of the time.
+_PAPER = {"maintenance": Merge(partners="same-sign"), "polish": False}
+METHODS: dict[str, dict[str, Any]] = {
+    "bsgd": {"solver": BSGD("uniform"), **_PAPER},
+    "bsca": {"solver": BSCA("uniform"), **_PAPER},
+    "bsgd-golden": {"solver": BSGD("uniform"), **_GOLDEN},
+    "bsca-golden": {"solver": BSCA("uniform"), **_GOLDEN},
+    "bsgd-default": {"solver": BSGD(), "polish": False},
+    "bsca-default": {"solver": BSCA(), "polish": False},
+    "sgd": {"solver": BSGD("uniform"), "polish": False},
+    "sca": {"solver": BSCA("uniform"), "polish": False},
+    "two-phase": {},
+}
+GOLDEN = ("bsgd-golden", "bsca-golden")
+#: Budgets of the figures, for data that are large and for those made on the spot.
+_BUDGETS, _QUICK_BUDGETS = (200, 500, 1000), (20, 40, 60)
+
+_LOOKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)  # after so many epochs
+_EFFORT = 5e7  # kernel values for an objective
+
+# Seconds that a visit takes with a budget of 500, and a look per row.
+_VISIT_COSTS, _OTHER_COST, _LOOK_COST = {"bsca-golden": 120e-6, "bsgd-golden": 50e-6}, 2e-6, 4e-6
+
+
+def budgets(scope: Scope) -> tuple[int, ...]:
+    """Return the small, the usual and the large budget."""
+    return _QUICK_BUDGETS if scope.quick else _BUDGETS
+
+
+def curve_job(
+    scope: Scope, spec: Spec, method: str, budget: int | None, seed: int, **options: Any
+) -> Job:
+    """Return the job of one run; see `watch` for the options."""
+    arguments = {
+        "name": spec.name,
+        "folder": scope.folder,
+        "method": method,
+        "budget": budget,
+        "seed": seed,
+        "epochs": spec.golden_epochs if method in GOLDEN else spec.epochs,
+        **options,
+    }
+    return Job(_job_name(spec, method, budget, seed), watch, arguments, _cost(spec, arguments))
+
+
+def curves(
+    scope: Scope, results: Results, spec: Spec, method: str, budget: int | None
+) -> list[Result]:
+    """Return the results of all seeds."""
+    return [results[_job_name(spec, method, budget, seed)] for seed in range(scope.seeds)]
+
+
+def _job_name(spec: Spec, method: str, budget: int | None, seed: int) -> str:
+    return f"curves/{spec.name}-{method}-{budget or 'all'}-{seed}"
+
+
+def _cost(spec: Spec, arguments: dict[str, Any]) -> float:
+    rows = arguments.get("rows") or spec.rows
+    visit = _VISIT_COSTS.get(arguments["method"], _OTHER_COST) * (arguments["budget"] or 5000) / 500
+    looks = len(_looks(arguments["epochs"])) * arguments.get("objectives", True)
+    return 1 + rows * (arguments["epochs"] * visit + looks * _LOOK_COST)
+
+
+def watch(
+    *,
+    name: str,
+    folder: str | None,
+    method: str,
+    budget: int | None,
+    seed: int,
+    epochs: float,
+    rows: int | None = None,
+    objectives: bool = True,
+    test_rows: int = 20_000,
+) -> Result:
+    """Train once, and return what a trace saw.
+
+    `rows`: how many of the training rows to use; `test_rows`: how many of the test rows,
+    for the curves. The accuracy at the end is that on all.
+    """
+    problem, spec = load(name, folder, rows), spec_of(name)
+    model = BudgetSVC(
+        spec.C,
+        gamma=spec.gamma,
+        budget=budget,
+        random_state=seed,
+        n_jobs=1,
+        monitor=_trace(problem, _looks(epochs), test_rows, objectives=objectives),
+        **({} if method == "two-phase" else {"epochs": epochs}),
+        **METHODS[method],
+    )
+    model.fit(problem.X, problem.y)
+    seen = model.monitor_
+    return {
+        "columns": {column: _plain(seen[column]) for column in _COLUMNS}
+        | {"apparent_dual": _plain(np.array(seen.apparent))},
+        "history": [_shares(record) for record in model.history_],
+        "accuracy": 100 * model.score(problem.X_test, problem.y_test),
+        "seconds": float(seen["seconds"][-1]),
+        "size": len(model.support_vectors_),
+        "gap": getattr(model, "duality_gap_", None),
+        "rows": len(problem.y),
+        "notes": problem.notes,
+    }
+
+
+_COLUMNS = ("phase", "epochs", "passes", "seconds", "size", "merging", "violating", "degradation")
+_COLUMNS += ("primal", "primal_error", "dual", "dual_error", "bound", "score")
+
+
+def _looks(epochs: float) -> list[float]:
+    return [look for look in _LOOKS if look <= epochs]
+
+
+class CurveTrace(Trace):
+    """A trace that also writes down 1ᵀα - ½‖w̃‖², which looks like a dual objective and is none.
+
+    It has the budgeted w̃ where D has w(α), and costs next to nothing: what one would plot if α were that of w̃.
+    """
+
+    apparent: list[float]
+
+    def begin(self, data: TrainingData) -> None:
+        """Prepare for a new fit; forget an earlier one."""
+        super().begin(data)
+        self.apparent = []
+
+    def observe(self, view: View) -> None:
+        """Write a line."""
+        super().observe(view)
+        points, coef = view.points, view.coef[0]
+        norm = coef @ view.model.decision(points)[:, 0] if self.objectives else nan
+        gain = nan if view.alpha is None else float(view.alpha.sum())
+        self.apparent.append(float(gain - 0.5 * norm))
+
+
+def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> CurveTrace:
+    n = len(problem.y)
+    some = np.random.default_rng(0).permutation(len(problem.y_test))[:rows]
+    return CurveTrace(
+        [max(1, round(n * epoch)) for epoch in looks],
+        X_test=problem.X_test[np.sort(some)],
+        y_test=problem.y_test[np.sort(some)],
+        objectives=("primal", "dual") if objectives else (),
+        effort=_EFFORT,
+    )
+
+
+def _shares(record: Any) -> dict[str, float]:
+    """Return what happened in an epoch, per visit."""
+    counted = ("steps", "violations", "merges", "degradation")
+    return {name: record[name] / record["visits"] for name in counted}
+
+
+def _plain(values: Any) -> list[Any]:
+    """Return a column as JSON has it."""
+    return [None if isinstance(v, float) and not isfinite(v) else v for v in values.tolist()]

@@ -1,0 +1,116 @@
+"""Both solvers without a budget: figure 4 of the paper (appendix B)."""
+
+from typing import Any
+
+import numpy as np
+
+from experiments.curves.accuracy import frame_accuracy
+from experiments.curves.objectives import unrest
+from experiments.curves.panels import as_data, column, draw_over_epochs
+from experiments.curves.runs import budgets, curve_job, curves
+from experiments.exact.reference import accuracy as exact_accuracy
+from experiments.exact.reference import jobs as exact_jobs
+from experiments.problems import Spec
+from experiments.report.content import Claim, Picture, Section
+from experiments.report.style import add_legend, look, new_figure
+from experiments.report.wording import judge
+from experiments.running.jobs import Job, Result, Results
+from experiments.scope import Scope
+
+_METHODS = ("sgd", "sca")
+_EPOCHS = 15
+_MOST_ROWS = 60_000  # beyond, a part of them: the number of terms grows with the rows
+_PART = 20_000
+
+
+def options(spec: Spec) -> dict[str, Any]:
+    """Return how to run a problem without a budget."""
+    rows = _PART if spec.rows > _MOST_ROWS else None
+    return {"epochs": _EPOCHS, "objectives": False, "test_rows": 4000, "rows": rows}
+
+
+def jobs(scope: Scope) -> list[Job]:
+    """List the runs."""
+    runs = [
+        curve_job(scope, spec, method, None, seed, **options(spec))
+        for spec in scope.specs
+        for method in _METHODS
+        for seed in range(scope.seeds)
+    ]
+    ours = [
+        curve_job(scope, spec, "two-phase", budgets(scope)[1], seed)
+        for spec in scope.specs
+        for seed in range(scope.seeds)
+    ]
+    return [*runs, *ours, *exact_jobs(scope)]
+
+
+def section(scope: Scope, results: Results) -> Section:
+    """Draw the figure."""
+    runs = {
+        (spec.name, method): curves(scope, results, spec, method, None)
+        for spec in scope.specs
+        for method in _METHODS
+    }
+    ours = {
+        spec.name: curves(scope, results, spec, "two-phase", budgets(scope)[1])
+        for spec in scope.specs
+    }
+    exact = {spec.name: exact_accuracy(scope, results, spec) for spec in scope.specs}
+    text = (
+        "Stochastic gradient descent (kernel Pegasos) and stochastic coordinate ascent, with as many terms as they ask for. On COVTYPE "
+        f"a random part of {_PART:,} training rows is used; the paper's accuracy of the exact SVM, and our two-phase solver, are of all rows."
+    )
+    picture = _picture(scope, runs, ours, exact)
+    return Section("Without a budget", [text], [picture], [_claim(scope, runs)])
+
+
+def _picture(
+    scope: Scope,
+    runs: dict[Any, list[Result]],
+    ours: dict[str, list[Result]],
+    exact: dict[str, float],
+) -> Picture:
+    def draw() -> Any:
+        figure, panels = new_figure(len(scope.specs))
+        for axes, spec in zip(panels, scope.specs, strict=True):
+            for method in _METHODS:
+                percent = [_in_percent(run) for run in runs[spec.name, method]]
+                draw_over_epochs(axes, percent, "score", **look(method))
+            level = float(np.median([run["accuracy"] for run in ours[spec.name]]))
+            label = f"two phases, B = {budgets(scope)[1]}"
+            axes.axhline(level, **look("two-phase", label=label, marker=""))
+            axes.axhline(exact[spec.name], **look("exact", marker=""))
+            frame_accuracy(axes, spec.name, exact[spec.name], ours[spec.name])
+            axes.set(xlabel="epochs")
+        add_legend(figure)
+        return figure
+
+    terms = ", ".join(
+        f"{spec.name} {int(np.median([run['size'] for run in runs[spec.name, 'sca']])):,}"
+        for spec in scope.specs
+    )
+    caption = (
+        f"{scope.seeds} seeds, median and range, on 4,000 test rows. Terms of SCA at the end: {terms}. The two-phase solver is drawn at its "
+        "final accuracy."
+    )
+    title = "Test accuracy of SGD and SCA without a budget"
+    return Picture("unbudgeted", title, caption, draw, as_data(runs, ("data", "method")))
+
+
+def _in_percent(run: Result) -> Result:
+    percent = [float(value) for value in 100 * column(run, "score")]
+    return {"columns": {**run["columns"], "score": percent}}
+
+
+def _claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
+    pairs = {
+        spec.name: [unrest(runs[spec.name, method], "score") for method in _METHODS]
+        for spec in scope.specs
+    }
+    noisier = [sgd > sca for sgd, sca in pairs.values()]
+    seen = "mean change of the accuracy between looks, late, SGD | SCA: " + ", ".join(
+        f"{name} {100 * sgd:.2f} | {100 * sca:.2f} %" for name, (sgd, sca) in pairs.items()
+    )
+    statement = "Without a budget the differences remain: SGD's learning curves are noisy, with many downward peaks."
+    return Claim(statement, "appendix B", seen, judge(noisier))

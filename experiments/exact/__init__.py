@@ -1,0 +1,1 @@
+"""The exact SVM without a bias, and what it reaches."""

@@ -1,0 +1,1 @@
+"""What a report is made of, how it looks, and how it is written."""

@@ -1,0 +1,1 @@
+"""Pieces of work: run in processes, kept as files, gone on with."""

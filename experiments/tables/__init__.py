@@ -1,0 +1,1 @@
+"""Tables: the data sets and their accuracies, rates of steps, hyper-parameters."""

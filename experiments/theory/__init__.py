@@ -1,0 +1,1 @@
+"""The paper's lemmas and theorem on problems with exact answers."""
