@@ -32,3 +32,8 @@ def seconds_text(seconds: float) -> str:
     if seconds >= 100:
         return f"{seconds:,.0f}"
     return f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
+
+
+def signed(points: float, digits: int = 2) -> str:
+    """Return a difference with its sign."""
+    return f"{points:+.{digits}f}".replace("-", "−")

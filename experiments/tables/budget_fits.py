@@ -60,7 +60,8 @@ def fit_and_test(
 
 def compare_searches(name: str, folder: str | None, method: str, **options: Any) -> Result:
     """Train by golden section search, as the paper, and by the table, which should do the same."""
-    options["epochs"] = min(1.0, options.pop("visits") / len(load(name, folder).y))
+    most = options.pop("visits") / len(load(name, folder).y)
+    options["epochs"] = min(options["epochs"], most)
     found = {
         search: fit_and_test(name, folder, method, search=search, **options)
         for search in ("golden", "table")

@@ -231,7 +231,7 @@ def _table(maps: Sequence[_Map], spec: Spec) -> Table:
 def _claim(maps: Sequence[_Map], spec: Spec) -> Claim:
     losses = [found.loss(spec) for found in maps]
     texts = [
-        f"{found.name}: {lost:.2f} points below the best cell (standard error {error:.2f})"
+        f"{found.name}: {lost:.3f} points below the best cell (standard error of that one: {error:.3f})"
         for found, (lost, error) in zip(maps, losses, strict=True)
     ]
     choice = f"C = {power_of_two(spec.C)}, γ = {power_of_two(spec.gamma)}"

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from experiments.report.content import Claim
-from experiments.report.wording import judge, seconds_text
+from experiments.report.wording import judge, seconds_text, signed
 
 if TYPE_CHECKING:
     from experiments.tables.table_one import Case
@@ -28,7 +28,7 @@ def _exact(cases: Sequence[Case]) -> list[Claim]:
     if not cases:
         return []
     whole = [c for c in cases if c.whole and c.spec.paper_rows == c.exact["rows"]]
-    seen = [f"{c.spec.name} {_signed(_exact_error(c))}" for c in cases]
+    seen = [f"{c.spec.name} {signed(_exact_error(c))}" for c in cases]
     named = ", ".join(c.spec.name for c in whole)
     text = (
         f"ours minus the paper's, points: {', '.join(seen)} (rule: within {EXACT_IS_NEAR:g} on {named or 'none'}, "
@@ -45,7 +45,7 @@ def _exact_error(case: Case) -> float:
 def _nearly_exact(cases: Sequence[Case]) -> Claim:
     losses = {m: [case.loss(m) for case in cases] for m in (*_PAPERS, "two-phase")}
     texts = [
-        f"{m}: " + ", ".join(f"{c.spec.name} {_signed(-c.loss(m))}" for c in cases) for m in losses
+        f"{m}: " + ", ".join(f"{c.spec.name} {signed(-c.loss(m))}" for c in cases) for m in losses
     ]
     text = (
         f"points against `SVC` after five epochs: {'; '.join(texts)} (rule: at most {EXACT_IS_NEAR:g} lost by the "
@@ -90,7 +90,3 @@ def _dual_is_better(cases: Sequence[Case]) -> Claim:
         f"BSCA and BSGD after five epochs: {', '.join(texts)} (rule: the greater mean on every data set)",
         judge([bsca > bsgd for bsgd, bsca in means]),
     )
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.2f}".replace("-", "−")

@@ -3,7 +3,7 @@
 max D(α) = 1ᵀα − ½ αᵀQα over the box 0 ≤ α ≤ C, by coordinate ascent that finds the active set, and
 projected Newton steps (Bertsekas 1982) that then take a few iterations to full precision. Gradients
 are computed anew wherever they are needed, so that the certificate does not depend on how α was found;
-`box_qp`, for problems in parts, keeps one up to date instead.
+`experiments.exact.projected_newton`, for problems in parts, keeps one up to date instead.
 """
 
 from dataclasses import dataclass
