@@ -9,6 +9,7 @@ from experiments.curves.panels import as_data, column, draw_over_time, learning
 from experiments.curves.runs import GOLDEN, budgets, curve_job, curves
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
+from experiments.exact.reference import remark
 from experiments.report import ticks
 from experiments.report.content import Claim, Picture, Section
 from experiments.report.style import add_legend, look, new_figure
@@ -80,7 +81,7 @@ def _picture(
 
     caption = (
         f"B = {budget}, {scope.seeds} seeds, median and range. BSGD and BSCA as in the paper, with our "
-        "default merging, and the two-phase solver. What lies below the panel is cut off."
+        f"default merging, and the two-phase solver. What lies below the panel is cut off.{remark(scope)}"
     )
     data = as_data(shown, ("data", "method", "budget"))
     title = f"Test accuracy over training time at a budget of {budget}"

@@ -16,6 +16,7 @@ from experiments.curves.panels import (
 from experiments.curves.runs import budgets, curve_job, curves
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
+from experiments.exact.reference import remark
 from experiments.report import ticks
 from experiments.report.content import Claim, Picture, Section
 from experiments.report.style import add_legend, look, new_figure
@@ -75,7 +76,9 @@ def _accuracy(scope: Scope, runs: dict[Any, list[Result]], exact: dict[str, floa
         add_legend(figure)
         return figure
 
-    caption = f"Budgets {sizes[0]} and {sizes[1]}, {scope.seeds} seeds, median and range."
+    caption = (
+        f"Budgets {sizes[0]} and {sizes[1]}, {scope.seeds} seeds, median and range.{remark(scope)}"
+    )
     title = "Test accuracy of BSCA over time, two budgets"
     data = as_data(runs, ("data", "method", "budget"))
     return Picture("accuracy-budgets", title, caption, draw, data)

@@ -10,6 +10,7 @@ from experiments.curves.panels import as_data, column, draw_over_epochs
 from experiments.curves.runs import budgets, curve_job, curves
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
+from experiments.exact.reference import remark
 from experiments.problems import Spec
 from experiments.report.content import Claim, Picture, Section
 from experiments.report.style import add_legend, look, new_figure
@@ -59,7 +60,7 @@ def section(scope: Scope, results: Results) -> Section:
     exact = {spec.name: exact_accuracy(scope, results, spec) for spec in scope.specs}
     text = (
         "Stochastic gradient descent (kernel Pegasos) and stochastic coordinate ascent, with as many terms as they ask for. On COVTYPE "
-        f"a random part of {_PART:,} training rows is used; the paper's accuracy of the exact SVM, and our two-phase solver, are of all rows."
+        f"a random part of {_PART:,} training rows is used; our two-phase solver is of all rows."
     )
     picture = _picture(scope, runs, ours, exact)
     return Section("Without a budget", [text], [picture], [_claim(scope, runs)])
@@ -92,7 +93,7 @@ def _picture(
     )
     caption = (
         f"{scope.seeds} seeds, median and range, on 4,000 test rows. Terms of SCA at the end: {terms}. The two-phase solver is drawn at its "
-        "final accuracy."
+        f"final accuracy.{remark(scope)}"
     )
     title = "Test accuracy of SGD and SCA without a budget"
     return Picture("unbudgeted", title, caption, draw, as_data(runs, ("data", "method")))

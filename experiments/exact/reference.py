@@ -17,10 +17,14 @@ def optimum(scope: Scope, results: Results, spec: Spec) -> float | None:
 
 
 def accuracy(scope: Scope, results: Results, spec: Spec) -> float:
-    """Return the test accuracy in %; of the paper where we solved a part of the rows only."""
-    return (
-        spec.paper_accuracy if spec.exact_rows else float(_result(scope, results, spec)["accuracy"])
-    )
+    """Return the test accuracy in %."""
+    return float(_result(scope, results, spec)["accuracy"])
+
+
+def remark(scope: Scope) -> str:
+    """Say of which problems only a part of the rows was solved."""
+    parts = [f"{spec.name}: of {spec.exact_rows:,} rows" for spec in scope.specs if spec.exact_rows]
+    return f" Exact SVM, without a bias ({'; '.join(parts)})." if parts else ""
 
 
 def rates(scope: Scope, results: Results, spec: Spec) -> tuple[float, float]:
