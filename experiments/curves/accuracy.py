@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.curves.golden import jobs as golden_jobs
 from experiments.curves.panels import as_data, column, draw_over_time, learning
-from experiments.curves.runs import GOLDEN, budgets, curve_job, curves
+from experiments.curves.runs import GOLDEN, budgets, curve_jobs, gather
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import remark
@@ -24,28 +23,14 @@ _FAILED = 3.0  # points
 
 def jobs(scope: Scope) -> list[Job]:
     """List the runs."""
-    runs = [
-        curve_job(scope, spec, method, budget, seed)
-        for spec in scope.specs
-        for method in _METHODS
-        for budget in budgets(scope)[:2]
-        for seed in range(scope.seeds)
-    ]
-    return [*runs, *golden_jobs(scope), *exact_jobs(scope)]
+    runs = curve_jobs(scope, _METHODS, budgets(scope)[:2])
+    return [*runs, *curve_jobs(scope, GOLDEN, budgets(scope)[1:2]), *exact_jobs(scope)]
 
 
 def section(scope: Scope, results: Results) -> Section:
     """Draw both budgets."""
-    runs = {
-        (spec.name, method, budget): curves(scope, results, spec, method, budget)
-        for spec in scope.specs
-        for method in _METHODS
-        for budget in budgets(scope)[:2]
-    }
-    usual = budgets(scope)[1]
-    for spec in scope.specs:
-        for method in GOLDEN:
-            runs[spec.name, method, usual] = curves(scope, results, spec, method, usual)
+    runs = gather(scope, results, _METHODS, budgets(scope)[:2])
+    runs |= gather(scope, results, GOLDEN, budgets(scope)[1:2])
     exact = {spec.name: exact_accuracy(scope, results, spec) for spec in scope.specs}
     small, usual = budgets(scope)[:2]
     pictures = [_picture(scope, runs, exact, budget) for budget in (usual, small)]

@@ -13,7 +13,7 @@ from experiments.curves.panels import (
     final,
     learning,
 )
-from experiments.curves.runs import budgets, curve_job, curves
+from experiments.curves.runs import budgets, curve_jobs, gather
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import remark
@@ -30,24 +30,12 @@ _RISEN = 0.1  # a P that ends by this share above its least has drifted
 
 def jobs(scope: Scope) -> list[Job]:
     """List the runs."""
-    runs = [
-        curve_job(scope, spec, method, budget, seed)
-        for spec in scope.specs
-        for method in _METHODS
-        for budget in budgets(scope)[:2]
-        for seed in range(scope.seeds)
-    ]
-    return [*runs, *exact_jobs(scope)]
+    return [*curve_jobs(scope, _METHODS, budgets(scope)[:2]), *exact_jobs(scope)]
 
 
 def section(scope: Scope, results: Results) -> Section:
     """Draw accuracy and objectives over time, and the drift over many epochs."""
-    runs = {
-        (spec.name, method, budget): curves(scope, results, spec, method, budget)
-        for spec in scope.specs
-        for method in _METHODS
-        for budget in budgets(scope)[:2]
-    }
+    runs = gather(scope, results, _METHODS, budgets(scope)[:2])
     exact = {spec.name: exact_accuracy(scope, results, spec) for spec in scope.specs}
     pictures = [_accuracy(scope, runs, exact), _objectives(scope, runs), _drift(scope, runs)]
     text = (

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from experiments.curves.panels import column
-from experiments.curves.runs import budgets, curve_job, curves
+from experiments.curves.runs import budgets, curve_jobs, gather
 from experiments.report.content import Cell, Data, Section, Table
 from experiments.report.wording import mean_and_spread, seconds_text
 from experiments.running.jobs import Job, Result, Results
@@ -14,28 +14,22 @@ from experiments.scope import Scope
 # What is compared, for either solver: the paper's search, the same partners by a table, any sign.
 _ENDINGS = ("-golden", "", "-default")
 _SOLVERS = ("bsgd", "bsca")
+_METHODS = [f"{solver}{ending}" for solver in _SOLVERS for ending in _ENDINGS]
 
 
 def jobs(scope: Scope) -> list[Job]:
     """List the runs."""
-    return [
-        curve_job(scope, spec, f"{solver}{ending}", budgets(scope)[1], seed)
-        for spec in scope.specs
-        for solver in _SOLVERS
-        for ending in _ENDINGS
-        for seed in range(scope.seeds)
-    ]
+    return curve_jobs(scope, _METHODS, budgets(scope)[1:2])
 
 
 def section(scope: Scope, results: Results) -> Section:
     """Compare the three after as many epochs as the slowest of them has."""
     shown, numbers = [], []
+    budget = budgets(scope)[1]
+    found = gather(scope, results, _METHODS, [budget])
     for spec in scope.specs:
         for solver in _SOLVERS:
-            runs = [
-                curves(scope, results, spec, f"{solver}{ending}", budgets(scope)[1])
-                for ending in _ENDINGS
-            ]
+            runs = [found[spec.name, f"{solver}{ending}", budget] for ending in _ENDINGS]
             epochs = float(column(runs[0][0], "epochs")[-1])
             values = {name: [_values(r, name, epochs) for r in runs] for name in _NAMES}
             shown.append((spec.name, solver.upper(), f"{epochs:.2g}", *_cells(values)))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.curves.runs import budgets, curve_job, curves
+from experiments.curves.runs import budgets, curve_jobs, gather, two_phases
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import rates
 from experiments.report.content import Claim, Data, Picture, Section
@@ -21,18 +21,11 @@ _CLOSE = 0.05  # of all visits: what is no farther from the prediction is "appro
 def jobs(scope: Scope) -> list[Job]:
     """List the runs."""
     runs = [
-        curve_job(scope, spec, method, budget, seed, **_options(scope, budget))
-        for spec in scope.specs
-        for method in _METHODS
+        job
         for budget in budgets(scope)
-        for seed in range(scope.seeds)
+        for job in curve_jobs(scope, _METHODS, [budget], **_options(scope, budget))
     ]
-    short = [
-        curve_job(scope, spec, "two-phase", budgets(scope)[1], seed)
-        for spec in scope.specs
-        for seed in range(scope.seeds)
-    ]
-    return [*runs, *short, *exact_jobs(scope)]
+    return [*runs, *curve_jobs(scope, ["two-phase"], budgets(scope)[1:2]), *exact_jobs(scope)]
 
 
 def _options(scope: Scope, budget: int) -> dict[str, Any]:
@@ -42,16 +35,8 @@ def _options(scope: Scope, budget: int) -> dict[str, Any]:
 
 def section(scope: Scope, results: Results) -> Section:
     """Draw the figure."""
-    runs = {
-        (spec.name, method, budget): curves(scope, results, spec, method, budget)
-        for spec in scope.specs
-        for method in _METHODS
-        for budget in budgets(scope)
-    }
-    ours = {
-        spec.name: curves(scope, results, spec, "two-phase", budgets(scope)[1])
-        for spec in scope.specs
-    }
+    runs = gather(scope, results, _METHODS, budgets(scope))
+    ours = two_phases(scope, results)
     predicted = {spec.name: rates(scope, results, spec) for spec in scope.specs}
     text = (
         "A visit merges when it changes a full model. Lemma 2 predicts the rates of the solvers without a budget from the exact "

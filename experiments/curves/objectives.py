@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from experiments.curves.panels import as_data, column, draw_over_epochs, final, learning
-from experiments.curves.runs import budgets, curve_job, curves
+from experiments.curves.runs import budgets, curve_jobs, gather
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import optimum
 from experiments.problems import Spec
@@ -25,24 +25,13 @@ _TOLERATED_FALL = 0.02
 
 def jobs(scope: Scope) -> list[Job]:
     """List the runs."""
-    budget = budgets(scope)[1]
-    runs = [
-        curve_job(scope, spec, method, budget, seed)
-        for spec in scope.specs
-        for method in _METHODS
-        for seed in range(scope.seeds)
-    ]
-    return [*runs, *exact_jobs(scope)]
+    return [*curve_jobs(scope, _METHODS, budgets(scope)[1:2]), *exact_jobs(scope)]
 
 
 def section(scope: Scope, results: Results) -> Section:
     """Draw the figure with the paper's merging, and with ours."""
-    budget = budgets(scope)[1]
-    runs = {
-        (spec.name, method): curves(scope, results, spec, method, budget)
-        for spec in scope.specs
-        for method in _METHODS
-    }
+    found = gather(scope, results, _METHODS, budgets(scope)[1:2])
+    runs = {(name, method): seeds for (name, method, _), seeds in found.items()}
     optima = {spec.name: optimum(scope, results, spec) for spec in scope.specs}
     pictures = [_picture(scope, runs, optima, ending) for ending in PAIRS]
     text = (

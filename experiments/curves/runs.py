@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import isfinite, nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "two-phase": {},
 }
 GOLDEN = ("bsgd-golden", "bsca-golden")
+#: Results of all seeds by problem, method and budget.
+Curves: TypeAlias = dict[tuple[str, str, int | None], list[Result]]
 #: Budgets of the figures, for data that are large and for those made on the spot.
 _BUDGETS, _QUICK_BUDGETS = (200, 500, 1000), (20, 40, 60)
 
@@ -62,11 +64,38 @@ def curve_job(
     return Job(_job_name(spec, method, budget, seed), watch, arguments, _cost(spec, arguments))
 
 
-def curves(
-    scope: Scope, results: Results, spec: Spec, method: str, budget: int | None
-) -> list[Result]:
-    """Return the results of all seeds."""
-    return [results[_job_name(spec, method, budget, seed)] for seed in range(scope.seeds)]
+def curve_jobs(
+    scope: Scope, methods: Sequence[str], sizes: Sequence[int | None], **options: Any
+) -> list[Job]:
+    """Return the jobs of some methods and budgets, for all problems and seeds."""
+    return [
+        curve_job(scope, spec, method, budget, seed, **options)
+        for spec in scope.specs
+        for method in methods
+        for budget in sizes
+        for seed in range(scope.seeds)
+    ]
+
+
+def gather(
+    scope: Scope, results: Results, methods: Sequence[str], sizes: Sequence[int | None]
+) -> Curves:
+    """Return the results of some methods and budgets, for all problems."""
+    seeds = range(scope.seeds)
+    return {
+        (spec.name, method, budget): [
+            results[_job_name(spec, method, budget, seed)] for seed in seeds
+        ]
+        for spec in scope.specs
+        for method in methods
+        for budget in sizes
+    }
+
+
+def two_phases(scope: Scope, results: Results) -> dict[str, list[Result]]:
+    """Return the results of the two-phase solver at the usual budget, by problem."""
+    found = gather(scope, results, ["two-phase"], budgets(scope)[1:2])
+    return {name: seeds for (name, _, _), seeds in found.items()}
 
 
 def _job_name(spec: Spec, method: str, budget: int | None, seed: int) -> str:

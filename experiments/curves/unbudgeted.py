@@ -7,7 +7,7 @@ import numpy as np
 from experiments.curves.accuracy import frame_accuracy
 from experiments.curves.objectives import unrest
 from experiments.curves.panels import as_data, column, draw_over_epochs
-from experiments.curves.runs import budgets, curve_job, curves
+from experiments.curves.runs import budgets, curve_job, curve_jobs, gather, two_phases
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import remark
@@ -38,25 +38,15 @@ def jobs(scope: Scope) -> list[Job]:
         for method in _METHODS
         for seed in range(scope.seeds)
     ]
-    ours = [
-        curve_job(scope, spec, "two-phase", budgets(scope)[1], seed)
-        for spec in scope.specs
-        for seed in range(scope.seeds)
-    ]
+    ours = curve_jobs(scope, ["two-phase"], budgets(scope)[1:2])
     return [*runs, *ours, *exact_jobs(scope)]
 
 
 def section(scope: Scope, results: Results) -> Section:
     """Draw the figure."""
-    runs = {
-        (spec.name, method): curves(scope, results, spec, method, None)
-        for spec in scope.specs
-        for method in _METHODS
-    }
-    ours = {
-        spec.name: curves(scope, results, spec, "two-phase", budgets(scope)[1])
-        for spec in scope.specs
-    }
+    found = gather(scope, results, _METHODS, [None])
+    runs = {(name, method): seeds for (name, method, _), seeds in found.items()}
+    ours = two_phases(scope, results)
     exact = {spec.name: exact_accuracy(scope, results, spec) for spec in scope.specs}
     text = (
         "Stochastic gradient descent (kernel Pegasos) and stochastic coordinate ascent, with as many terms as they ask for. On COVTYPE "
