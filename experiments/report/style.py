@@ -192,10 +192,10 @@ def draw_band(
     x: ArrayLike,
     runs: Iterable[Sequence[float | None]] | NDArray[np.float64],
     *,
-    band: Literal["range", "quartiles"] = "range",
+    band: Literal["range", "quartiles", "none"] = "range",
     **look: Any,
 ) -> None:
-    """Draw the median over seeds, and a band from the least to the greatest (or between quartiles).
+    """Draw the median over seeds, and a band from the least to the greatest, between quartiles, or none.
 
     `runs` has a line per seed, observed at the same `x`; None and NaN are left out.
     """
@@ -209,7 +209,7 @@ def draw_band(
     middle = np.nanmedian(values, axis=0)
     every = {"markevery": max(1, len(places) // _MARKERS)} if len(places) > 2 * _MARKERS else {}
     (line,) = axes.plot(places, middle, **{**every, **look})
-    if len(values) > 1:
+    if len(values) > 1 and band != "none":
         ends = (0, 100) if band == "range" else (25, 75)
         low, high = np.nanpercentile(values, ends, axis=0)
         colour = line.get_color()
