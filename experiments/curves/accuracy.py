@@ -123,7 +123,7 @@ def _nearly_exact(
         f"All budgeted models reach an accuracy nearly indistinguishable from the exact SVM (B = {budget}, after "
         f"{' to '.join(map(str, epochs))} epochs; rule: {_NEARLY:g} point at most)."
     )
-    return Claim(statement, "4, Learning Performance", seen, judge(near))
+    return Claim(statement, "section 4, Learning Performance", seen, judge(near))
 
 
 def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
@@ -144,7 +144,7 @@ def _faster(scope: Scope, runs: dict[Any, list[Result]], budget: int) -> Claim:
         f"{name} {100 * sgd:.1f} | {100 * sca:.1f} %" for name, (sgd, sca) in means.items()
     )
     statement = "The accuracy converges significantly faster for the dual solver."
-    return Claim(statement, "4, Learning Performance", seen, judge(wins))
+    return Claim(statement, "section 4, Learning Performance", seen, judge(wins))
 
 
 def _small_budget(

@@ -128,7 +128,7 @@ def _monotone(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     judged = judge([key not in bad for key in falls])
     return Claim(
         "Dual curves are smooth and monotone in all cases.",
-        "4, Optimization Performance",
+        "section 4, Optimization Performance",
         seen,
         judged,
     )
@@ -145,7 +145,7 @@ def _better(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     wins = [ratio > 1 for ratio in ratios.values()]
     seen = "final P of BSGD / P of BSCA: " + ", ".join(f"{k} {v:.2f}" for k, v in ratios.items())
     statement = "BSCA clearly outperforms BSGD in the objective, across all problems."
-    return Claim(statement, "4, Optimization Performance", seen, judge(wins))
+    return Claim(statement, "section 4, Optimization Performance", seen, judge(wins))
 
 
 def unrest(runs: list[Result], name: str) -> float:
@@ -169,4 +169,4 @@ def _steadier(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     )
     as_said = [(name in calmer) != (name == "ADULT") for name in pairs]
     statement = "BSCA oscillates less and stabilises faster, with the exception of ADULT."
-    return Claim(statement, "4, Optimization Performance", seen, judge(as_said))
+    return Claim(statement, "section 4, Optimization Performance", seen, judge(as_said))
