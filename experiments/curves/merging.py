@@ -126,4 +126,6 @@ def _claim(
         )
     summary = f"within 5 points of the prediction in {sum(close)} of {len(close)} cases at B = {largest} (predicted → seen): "
     statement = "Lemma 2's rates are approximately valid also when using a budget."
-    return Claim(statement, "section 4, Convergence Behavior", summary + "; ".join(lines), judge(close))
+    return Claim(
+        statement, "section 4, Convergence Behavior", summary + "; ".join(lines), judge(close)
+    )
