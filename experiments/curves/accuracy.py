@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.curves.panels import as_data, column, draw_over_time, learning
+from experiments.curves.panels import as_data, column, draw_over_time, in_percent, learning
 from experiments.curves.runs import GOLDEN, budgets, curve_jobs, gather
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
@@ -81,12 +81,9 @@ def _golden_look(method: str) -> dict[str, Any]:
 
 def draw_percent(axes: Any, runs: list[Result], looks: dict[str, Any]) -> None:
     """Draw the accuracy in % over time."""
-    scaled = [{"columns": {**run["columns"], "score": _percent(run)}} for run in runs]
-    draw_over_time(axes, scaled, "score", **{"band": "quartiles", **looks})
-
-
-def _percent(run: Result) -> list[float]:
-    return [float(value) for value in 100 * column(run, "score")]
+    draw_over_time(
+        axes, [in_percent(run) for run in runs], "score", **{"band": "quartiles", **looks}
+    )
 
 
 def frame_accuracy(axes: Any, title: str, exact: float, best: list[Result]) -> None:

@@ -18,6 +18,12 @@ def column(run: Result, name: str) -> NDArray[np.float64]:
     return np.array(run["columns"][name], dtype=float)
 
 
+def in_percent(run: Result) -> Result:
+    """Return a trace with its score in %."""
+    percent = [float(value) for value in 100 * column(run, "score")]
+    return {"columns": {**run["columns"], "score": percent}}
+
+
 def learning(run: Result) -> NDArray[np.bool_]:
     """Return which observations are of phase 1."""
     return np.array(run["columns"]["phase"]) == "learn"

@@ -6,7 +6,7 @@ import numpy as np
 
 from experiments.curves.accuracy import frame_accuracy
 from experiments.curves.objectives import unrest
-from experiments.curves.panels import as_data, column, draw_over_epochs
+from experiments.curves.panels import as_data, draw_over_epochs, in_percent
 from experiments.curves.runs import budgets, curve_job, curve_jobs, gather, two_phases
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
@@ -66,7 +66,7 @@ def _picture(
         figure, panels = new_figure(len(scope.specs))
         for axes, spec in zip(panels, scope.specs, strict=True):
             for method in _METHODS:
-                percent = [_in_percent(run) for run in runs[spec.name, method]]
+                percent = [in_percent(run) for run in runs[spec.name, method]]
                 draw_over_epochs(axes, percent, "score", **look(method))
             level = float(np.median([run["accuracy"] for run in ours[spec.name]]))
             label = f"two phases, B = {budgets(scope)[1]}"
@@ -87,11 +87,6 @@ def _picture(
     )
     title = "Test accuracy of SGD and SCA without a budget"
     return Picture("unbudgeted", title, caption, draw, as_data(runs, ("data", "method")))
-
-
-def _in_percent(run: Result) -> Result:
-    percent = [float(value) for value in 100 * column(run, "score")]
-    return {"columns": {**run["columns"], "score": percent}}
 
 
 def _claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:

@@ -33,15 +33,8 @@ def exact_job(scope: Scope, spec: Spec, rows: int | None = None) -> Job:
         "C": spec.C,
         "gamma": spec.gamma,
     }
-    n = rows or min(likely_rows(spec), 40_000)
+    n = rows or min(spec.rows, 40_000)
     return Job(f"exact/{spec.name}-{size}", solve_exact, arguments, cost=1 + _COST * n**2)
-
-
-def likely_rows(spec: Spec) -> int:
-    """Guess the number of training rows, for estimates of time: the whole of SUSY is rarely at hand."""
-    if spec.exact_rows is not None:
-        return round(0.8 * spec.paper_rows)
-    return min(spec.paper_rows or 2000, _MOST_ROWS)
 
 
 def solve_exact(name: str, folder: str | None, rows: int | None, C: float, gamma: float) -> Result:

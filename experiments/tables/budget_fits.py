@@ -7,23 +7,19 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm import BudgetSVC
-from budgetsvm.maintenance import Merge
-from budgetsvm.solvers import BSCA, BSGD
+from experiments.curves import runs
 from experiments.problems import load
 from experiments.running.jobs import Result
 
 #: The paper's methods and, last, ours.
 METHODS = ("bsgd", "bsca", "two-phase")
-_SOLVERS = {"bsgd": BSGD(order="uniform"), "bsca": BSCA(order="uniform")}
 
 
 def parameters(method: str, epochs: float, search: str) -> dict[str, Any]:
-    """Return what makes a method; the paper merges equal signs only, and draws points uniformly."""
+    """Return what makes a method."""
     if method == "two-phase":
         return {}
-    maintenance = Merge(search=search, partners="same-sign")  # type: ignore[arg-type]
-    solver = _SOLVERS[method]
-    return {"solver": solver, "maintenance": maintenance, "epochs": epochs, "polish": False}
+    return {**runs.METHODS[f"{method}-golden" if search == "golden" else method], "epochs": epochs}
 
 
 def fit_and_test(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from experiments.exact.solution import exact_job, likely_rows
+from experiments.exact.solution import exact_job
 from experiments.problems import Spec
 from experiments.report.content import Data, Section, Table
 from experiments.report.wording import mean_and_spread, power_of_two, seconds_text
@@ -95,15 +95,13 @@ def _jobs_of(scope: Scope, spec: Spec) -> list[Job]:
 def _fit(scope: Scope, spec: Spec, method: str, seed: int) -> Job:
     arguments = _arguments(scope, spec, method, epochs=_EPOCHS, seed=seed)
     name = f"table-one/{spec.name}-{method}-{seed}"
-    return Job(
-        name, fit_and_test, arguments, cost=0.5 + _COST[method] * _EPOCHS * likely_rows(spec)
-    )
+    return Job(name, fit_and_test, arguments, cost=0.5 + _COST[method] * _EPOCHS * spec.rows)
 
 
 def _search(scope: Scope, spec: Spec, method: str) -> Job:
     visits = _QUICK_GOLDEN_VISITS if scope.quick else _GOLDEN_VISITS
     arguments = _arguments(scope, spec, method, epochs=_EPOCHS, visits=visits, seed=0)
-    visits = min(visits, _EPOCHS * likely_rows(spec))
+    visits = min(visits, _EPOCHS * spec.rows)
     name = f"table-one/{spec.name}-{method}-golden"
     return Job(name, compare_searches, arguments, cost=0.5 + _GOLDEN_COST[method] * visits)
 
