@@ -91,6 +91,7 @@ class WorkingSetAscent:
         visits = max(_VISITS_PER_ROW * len(self.alpha), _FEWEST_VISITS)
         passes = np.clip(visits / max(1, len(chosen)), _FEWEST_PASSES, _MOST_PASSES)
         for _ in range(int(self.effort * passes)):
+            self.matrix.tick()
             shrunk = len(active) < len(everyone)
             order = self.rng.permutation(active)
             kept, upper, lower = _core.ascend(*arrays, order, upper, lower)

@@ -19,9 +19,20 @@ from budgetsvm._terms import TermStore
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm.kernels import Kernel
 
-# A term is left out of the basis if less than this share of the largest k(z, z) is new in it: it
-# would add next to nothing, and its coefficients amplify the rounding errors of kernel values.
+# A term is left out of the basis if less than this share of the largest k(z, z) is new in it: its
+# coefficients would amplify the rounding errors of kernel values. Where C is large such a term may still
+# count: those that are left out in single precision but would not be in double are remembered, the
+# first few of them, so that `_left_out.py` can tell.
 _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
+_REMEMBERED = 16
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Terms that were left out; `lower` are their rows of L, for the terms kept and then themselves."""
+
+    points: NDArray[Any]
+    lower: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +48,35 @@ class Basis:
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
     inverse: NDArray[np.float64]
+    left_out: LeftOut | None = None
 
     @classmethod
     def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
-        tolerance = _RANK_TOLERANCE[points.dtype.type] * float(abs(gram).max(initial=0.0))
+        largest = float(abs(gram).max(initial=0.0))
         with single_threaded_blas():
-            factor, pivots, rank, _ = lapack.dpstrf(gram, lower=1, tol=tolerance)
-            lower, kept = np.tril(factor[:rank, :rank]), pivots[:rank].astype(np.int64) - 1
+            least = _RANK_TOLERANCE[np.float64] * largest
+            factor, pivots, found, _ = lapack.dpstrf(gram, lower=1, tol=least)
+            # The pivots fall.
+            news = np.diag(factor)[:found] ** 2
+            rank = int(np.count_nonzero(news > _RANK_TOLERANCE[points.dtype.type] * largest))
+            lower, order = np.tril(factor[:rank, :rank]), pivots.astype(np.int64) - 1
             inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
+        kept, more = order[:rank], slice(rank, min(found, rank + _REMEMBERED))
         matrices = (gram[np.ix_(kept, kept)], lower, inverse)
         if constant:
             matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
-        return cls(kernel, points[kept], kept, *matrices)
+        left_out = None
+        if found > rank:
+            left_out = LeftOut(points[order[more]], np.tril(factor)[more, : more.stop])
+        return cls(kernel, points[kept], kept, *matrices, left_out)
+
+    @classmethod
+    def plain(cls, points: NDArray[Any], kernel: Kernel) -> Self:
+        """Return points as they are, as if they were orthonormal: sums over rows stay what they are."""
+        one = np.eye(len(points))
+        return cls(kernel, points, np.arange(len(points)), one, one, one)
 
     def __len__(self) -> int:
         return len(self.points)

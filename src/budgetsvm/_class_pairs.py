@@ -161,6 +161,7 @@ class PairwiseAscent:
     def run(self, passes: int, precision: float, rng: np.random.Generator) -> None:
         """Ascend until no gradient is wrong by more than the precision, or all passes are done."""
         for _ in range(passes):
+            self.rows.matrix.tick()
             shrunk = any(len(pair.active) < len(pair.rows) for pair in self.pairs)
             upper, lower = self._pass(rng)
             if upper - lower <= precision:

@@ -12,6 +12,7 @@ from budgetsvm._targets import Targets
 from budgetsvm.kernels import Kernel
 
 _SAMPLE = 2000  # rows for a first estimate of the density
+_LEAST_LEVEL = 1e-3  # of the largest score
 
 
 class DensityTargets(Targets):
@@ -35,7 +36,10 @@ def typical_level(
     points = dense_points(Rows(some, np.float64, None), np.arange(len(chosen)))
     density = KernelExpansion(kernel, points, shares[np.newaxis], np.zeros(1), None)
     scores = density.decision(some)[:, 0]
-    return nu * max(float(np.quantile(scores, nu)), np.finfo(float).tiny)
+    # Kernels that are not radial have scores below zero, or none at all: then any level is as good.
+    largest = float(abs(scores).max())
+    level = max(float(np.quantile(scores, nu)), _LEAST_LEVEL * largest)
+    return nu * (level if np.isfinite(level) and level > 0 else 1.0)
 
 
 def weighted_quantile(

@@ -7,7 +7,7 @@ double: the change of coordinates amplifies their errors.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,17 @@ from budgetsvm.kernels import Callback
 
 _HELD_SHARE = 0.75  # of the memory limit; the rest is for working sets and parts
 _PART_BYTES = 1 << 23  # of a part of the matrix, in double: large enough for BLAS
+_PARTS_AT_ONCE = 8  # of a part, the memory limit has room for; with more threads, some of them wait
 # Parts of a pass, whatever the number of threads: at most so many, of so many values at least.
 _PARTS, _SMALLEST_PART = 32, 1 << 18
 # The same for sums of outer products: so many at most, of so many rows at least.
 _GRAM_PARTS, _SMALLEST_GRAM = 8, 512
+
+Tick: TypeAlias = Callable[..., None]
+
+
+def _go_on(multiplications: float = 0.0) -> None:
+    """There is no limit."""
 
 
 class Matrix(ABC):
@@ -32,12 +39,15 @@ class Matrix(ABC):
 
     at_hand: bool  #: whether the values are in memory
 
-    def __init__(self, n: int, basis: Basis, n_threads: int, part_bytes: float) -> None:
+    def __init__(
+        self, n: int, basis: Basis, n_threads: int, part_bytes: float, tick: Tick = _go_on
+    ) -> None:
         self.n = n
         self.basis = basis
         self.width = basis.width
         self.n_threads = n_threads
         self.part_bytes = part_bytes
+        self.tick = tick  #: called between parts; may raise an exception to end the computation
         self._most_rows = int(max(64, part_bytes / (8 * self.width)))  # of a part
         self._everyone = np.arange(n)
 
@@ -56,6 +66,7 @@ class Matrix(ABC):
         coef, values = self.basis.coefficients(w), np.empty(self.n)
 
         def evaluate(part: slice) -> None:
+            self.tick()
             _core.times(*self.part(self._everyone[part]), coef, values[part])
 
         for_each(evaluate, self.parts(self.n), self.n_threads)
@@ -90,6 +101,7 @@ class Matrix(ABC):
 
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
             for piece in _slices(part.start, part.stop, self._most_rows):
+                self.tick()
                 block, chosen = self.part(indices[piece])
                 scaled = block[chosen] * roots[piece, np.newaxis]
                 sums += scaled.T @ scaled
@@ -106,6 +118,7 @@ class Matrix(ABC):
         """Add up what the parts contribute, in their order: threads do not change it."""
 
         def contribution(part: slice) -> NDArray[np.float64]:
+            self.tick()
             sums = np.zeros(shape)
             evaluate(part, sums)
             return sums
@@ -140,7 +153,7 @@ class SomeRows(Matrix):
     at_hand = True
 
     def __init__(self, of: AllRows, chosen: NDArray[np.int64]) -> None:
-        super().__init__(len(chosen), of.basis, of.n_threads, of.part_bytes)
+        super().__init__(len(chosen), of.basis, of.n_threads, of.part_bytes, of.tick)
         self._block, self._chosen = of.part_at_hand(chosen)
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -163,9 +176,12 @@ class KernelMatrix(AllRows):
         memory_limit: float,
         *,
         hold: bool = True,
+        tick: Tick = _go_on,
     ) -> None:
-        part_bytes = min(_PART_BYTES, memory_limit / (4 * n_threads))
-        super().__init__(len(rows), basis, n_threads, part_bytes)
+        # Where parts begin and end changes how sums are rounded: that must not depend on threads.
+        part_bytes = min(_PART_BYTES, memory_limit / (4 * _PARTS_AT_ONCE))
+        n_threads = min(n_threads, max(1, int(memory_limit / (4 * part_bytes))))
+        super().__init__(len(rows), basis, n_threads, part_bytes, tick)
         self.rows = rows
         row_bytes = basis.width * np.dtype(rows.dtype).itemsize
         most_rows = int(_HELD_SHARE * memory_limit / row_bytes)
@@ -192,8 +208,12 @@ class KernelMatrix(AllRows):
 
     def _compute(self, chosen: NDArray[np.int64]) -> NDArray[Any]:
         values = np.empty((len(chosen), self.width), self.rows.dtype)
-        parts = self.parts(len(chosen))
-        for_each(lambda part: self._fill(chosen[part], values[part]), parts, self.n_threads)
+
+        def fill(part: slice) -> None:
+            self.tick()
+            self._fill(chosen[part], values[part])
+
+        for_each(fill, self.parts(len(chosen)), self.n_threads)
         return values
 
     def _fill(self, chosen: NDArray[np.int64], out: NDArray[Any]) -> None:
@@ -216,6 +236,7 @@ class KernelMatrix(AllRows):
         values = np.empty((len(indices), self.width), self.rows.dtype)
 
         def evaluate(part: slice) -> None:
+            self.tick()
             block, chosen = self.part(indices[part])
             values[part] = self.basis.features(block[chosen])
 
@@ -233,7 +254,7 @@ class FeatureMatrix(AllRows):
     at_hand = True
 
     def __init__(self, of: KernelMatrix) -> None:
-        super().__init__(of.n, of.basis.orthonormal(), 1, of.part_bytes)
+        super().__init__(of.n, of.basis.orthonormal(), 1, of.part_bytes, of.tick)
         self.most_some = self.n
         self._held = of.features(self._everyone)
         self._squared_norms = super().squared_norms(self._held)

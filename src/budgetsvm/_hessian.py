@@ -38,7 +38,7 @@ class HessianSolver:
         b = self.basis.lower @ v
         indices = np.flatnonzero(weights)
         if len(indices) <= _FEW * len(b) or not matrix.at_hand:
-            self._renew(scale * self._sum.over(matrix, weights))
+            self._renew(matrix, scale * self._sum.over(matrix, weights))
             return np.asarray(self.basis.lower.T @ self._approximate(b))
         stride = max(1, int(len(indices) / max(_FEW * len(b), len(indices) / _SAMPLE_SHARE)))
         system = _System(self, matrix, indices, scale * weights[indices], b)
@@ -48,11 +48,12 @@ class HessianSolver:
             x, converged = system.iterate(x, int(np.clip(trials, _FEWEST_TRIALS, _MOST_TRIALS)))
         if not converged:
             some = indices[::stride]
-            self._renew(matrix.gram(some, stride * scale * weights[some]))
+            self._renew(matrix, matrix.gram(some, stride * scale * weights[some]))
             x, _ = system.iterate(x, _MOST_ITERATIONS)
         return np.asarray(self.basis.lower.T @ x)
 
-    def _renew(self, hessian: NDArray[np.float64]) -> None:
+    def _renew(self, matrix: Matrix, hessian: NDArray[np.float64]) -> None:
+        matrix.tick(len(hessian) ** 3 / 6)
         hessian += self.basis.gram
         self._factor = _factorise(hessian)
 

@@ -102,7 +102,9 @@ def train_without_budget(
     for c in range(outputs.count):
         terms = TermStore.of(model.points, model.coef[c], kernel, 0)
         problem = replace(trainer.problem, outputs=outputs.of_output(c))
-        single = replace(trainer, problem=problem, terms=terms, bias=bias[c])
+        now = trainer._clock()
+        until = now + (trainer.until - now) / (outputs.count - c)  # a fair share of the time left
+        single = replace(trainer, problem=problem, terms=terms, bias=bias[c], until=until)
         single.run(visits, progress)
         used = np.flatnonzero(single._slots >= 0)
         coef[c, : len(model)] = terms.coef[: len(model)]

@@ -42,6 +42,7 @@ def learn_terms(
     verbose: bool,
     epochs: EpochHooks | None = None,
     watcher: Watcher | None = None,
+    until: float = np.inf,
 ) -> Learned:
     """Make so many visits, `done` earlier ones not counted; see `Trainer.learn_basis` for `adapt`."""
     several = problem.outputs.count > 1
@@ -51,6 +52,7 @@ def learn_terms(
         )
         raise ValueError(message)
     trainer = _trainer(model, problem, settings, rng, (done, n_threads), intercept=intercept)
+    trainer.until = until
     total = visits * problem.outputs.count if several and settings.budget is None else visits
     with Progress("training", total, shown=verbose) as progress:
         if several and settings.budget is None:

@@ -1,7 +1,6 @@
 """What all estimators share: the two phases of training, and the fitted model."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -10,25 +9,38 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from budgetsvm._basis import Basis
 from budgetsvm._callbacks import CallbackSupport, EpochHooks, Task, phase
+from budgetsvm._convergence import warn_not_converged, warn_not_precise
 from budgetsvm._data import generator
 from budgetsvm._early_stopping import EarlyStopping
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
 from budgetsvm._learning import Learned, learn_terms, most_epochs
+from budgetsvm._limits import Limits
 from budgetsvm._memory import default_limit
+from budgetsvm._origin import Origin
 from budgetsvm._parameters import MachineParameters
-from budgetsvm._polish import Limits, Polished, Start, polish_in_span, warn_not_converged
+from budgetsvm._phase_two import (
+    Outcome,
+    Polishing,
+    Solve,
+    in_precision,
+    polish_model,
+    solve_as_it_is,
+)
+from budgetsvm._polished import Polished, Start
+from budgetsvm._precision import check_weights, choose_precision
 from budgetsvm._progress import PolishProgress
-from budgetsvm._rows import Rows, as_rows, centre_of, choose_precision, variance
-from budgetsvm._span import SpanProblem
+from budgetsvm._reduction import reduce_to_budget
+from budgetsvm._rows import Rows, as_rows, centre_of, variance
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
 from budgetsvm._training import EpochRecord, Problem, phase_one_visits
 from budgetsvm._watched_fit import watched_fit
 from budgetsvm._watching import Watcher
-from budgetsvm.kernels import Callback
+from budgetsvm.kernels import Kernel
+
+_LEARNING_SHARE = 0.5  # of a time limit, for phase 1 at most
 
 
 class BudgetMachine(CallbackSupport, MachineParameters):
@@ -36,6 +48,8 @@ class BudgetMachine(CallbackSupport, MachineParameters):
 
     _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
+    _origin: Origin | None  # what the terms were learned from, for a warm start
+    _kernel_wanted: Kernel  # gamma="scale" and all
     _watcher: Watcher | None = None  # while a fit is watched
 
     # ---- the fitted model ----
@@ -79,102 +93,152 @@ class BudgetMachine(CallbackSupport, MachineParameters):
 
     # ---- training ----
 
-    def _fit_terms(self, X: Any, y: Any, rng: np.random.Generator) -> None:
-        """Phase 1 alone, as before a polish."""
-        self._settings()
-        X, encoded, weights = self._encode(X, y, None)
-        outputs = self._outputs(encoded, weights)
-        self._start(X, outputs.count)
-        self._rows_seen += len(outputs)
-        problem = self._problem(X, outputs)
-        with watched_fit(self, problem, perf_counter()):
-            self._find_terms(problem, True, rng)
-
-    def _fit_outputs(self, X: Any, outputs: Outputs, started: float) -> Polished | None:
-        """Train on checked data, from scratch or from the fit before."""
-        again = self._resume(X, outputs.count)
-        if not again:
-            self._start(X, outputs.count)
-        self._rows_seen += len(outputs)
-        problem = self._problem(X, outputs)
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Polished | None:
+        """Train from scratch, or from the fit before."""
+        started = perf_counter()
+        problem, origin, weights = self._begin(X, y, sample_weight)
         with watched_fit(self, problem, started):
-            return self._train(problem, started, again=again)
+            polished = self._train(problem, started, origin)
+        self._finish(problem.rows.X, weights)
+        return polished
 
-    def _resume(self, X: Any, n_outputs: int) -> bool:
-        """Whether a warm start is wanted and possible; takes over a gamma that was changed."""
+    def _fit_terms(
+        self, X: Any, y: Any, rng: np.random.Generator, sample_weight: Any = None
+    ) -> None:
+        """Phase 1 alone, as before a polish."""
+        started = perf_counter()
+        problem, *_ = self._begin(X, y, sample_weight)
+        with watched_fit(self, problem, started):
+            self._find_terms(problem, rng, started)
+
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Problem, Origin | None, NDArray[np.float64]]:
+        """Check the data, and decide what to begin with.
+
+        Returns the problem, what is to be remembered as the origin of its terms, and the rows' weights.
+        """
+        wanted = self._settings().kernel  # complain about parameters before reading the data
+        X, encoded, weights = self._encode(X, y, sample_weight)
+        outputs = self._outputs(encoded, weights)
+        kernel = self._resolve(wanted, X)
+        if self._resumes(kernel, X, outputs.count):
+            self._look_at(X)
+        else:
+            self._start(X, outputs.count, kernel)
+        self._kernel_wanted = wanted
+        self._rows_seen += len(outputs)
+        origin = Origin.of(X, encoded, kernel, self.budget) if self.warm_start else None
+        return self._problem(X, outputs), origin, weights
+
+    def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
+        """Do what is left to do after both phases."""
+
+    def _go_on(self, X: Any, n_outputs: int) -> None:
+        """Prepare for one more block of rows of a stream."""
+        wanted = self._settings().kernel
+        if not hasattr(self, "_expansion"):
+            self._start(X, n_outputs, self._resolve(wanted, X))
+            self._kernel_wanted = wanted
+        elif wanted not in (self._kernel_wanted, self._expansion.kernel):
+            message = (
+                f"the kernel was {self._kernel_wanted!r} when training began and is {wanted!r} now, for which "
+                "the terms of the model are of no use: set it back, or train anew by fit or fit_stream"
+            )
+            raise ValueError(message)
+        else:
+            self._look_at(X)
+
+    @staticmethod
+    def _resolve(kernel: Kernel, X: Any) -> Kernel:
+        """Put numbers in the place of gamma="scale"."""
+        with np.errstate(over="ignore", invalid="ignore"):  # choose_precision complains about these
+            return kernel.resolve(X.shape[1], variance(X))
+
+    def _resumes(self, kernel: Kernel, X: Any, n_outputs: int) -> bool:
+        """Whether a warm start is wanted and possible."""
         model = getattr(self, "_expansion", None)
-        if not (
-            self.warm_start and model is not None and 0 < len(model) <= (self.budget or np.inf)
-        ):
+        if not self.warm_start or model is None or len(model) == 0:
             return False
-        kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
-        kept = (model.points.shape[1], type(model.kernel), self._precision, len(model.coef))
-        if kept != (X.shape[1], type(kernel), self.precision, n_outputs):
-            return False  # centre and precision were chosen for something else
-        if kernel != model.kernel:
-            self.kernel_ = kernel
-            self._expansion = replace(model, kernel=kernel)
-            self._dual = None
-        return True
+        kept = (model.kernel, model.points.shape[1], len(model.coef))
+        return kept == (kernel, X.shape[1], n_outputs)
 
-    def _start(self, X: Any, n_outputs: int) -> None:
-        """Fix what depends on the first data: gamma, centre and precision; begin without terms."""
-        with np.errstate(over="ignore"):  # choose_precision complains about what is too large
-            kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
+    def _start(self, X: Any, n_outputs: int, kernel: Kernel) -> None:
+        """Begin without terms; the first data say where the centre is, and how precise to be."""
+        with np.errstate(over="ignore", invalid="ignore"):
             dense = isinstance(X, np.ndarray)
             centre = centre_of(X) if dense and kernel.translation_invariant else None
-            wanted = "double" if isinstance(kernel, Callback) else self.precision
-            dtype = choose_precision(X, float(getattr(kernel, "gamma", 1.0)), centre, wanted)
+        dtype = choose_precision(X, kernel, centre, self.precision)
         self.history_: list[EpochRecord] = []
-        self._dual = None
-        self._precision = self.precision
+        self._dual = self._origin = None
+        self._reservoir: Any = None
         self._visits = self._rows_seen = 0
-        self._terms_learned = True
-        self._reservoir = None
         self.kernel_ = kernel
         points, coef = np.zeros((0, X.shape[1]), dtype), np.zeros((n_outputs, 0))
         self._expansion = KernelExpansion(kernel, points, coef, np.zeros(n_outputs), centre)
 
+    def _look_at(self, X: Any) -> None:
+        """Go over to double precision where new rows need it, or as the user says."""
+        model = self._expansion
+        dtype = choose_precision(X, model.kernel, model.centre, self.precision)
+        if self.precision != "auto" or dtype == np.float64:
+            self._expansion = in_precision(model, dtype)
+
     def _problem(self, X: Any, outputs: Outputs) -> Problem:
+        check_weights(outputs.box)
         model = self._expansion
         return Problem(Rows(X, model.points.dtype.type, model.centre), outputs, self._rows_seen)
 
-    def _train(self, problem: Problem, started: float, *, again: bool) -> Polished | None:
-        """Both phases. `again`: from the terms of the fit before."""
+    def _train(self, problem: Problem, started: float, origin: Origin | None) -> Polished | None:
+        """Both phases, the first one if there are no terms for these data yet."""
         self._forget_certificate()
         self.n_iter_ = 0
         rng = generator(self.random_state)
-        polish = self._polishes
-        if not (again and polish and self._learns_terms and self._terms_learned):
-            problem = self._find_terms(problem, polish, rng)
-        self._terms_learned = self._learns_terms
-        if not polish:
+        known = origin is not None and origin == self._origin and self._learns_terms
+        if not (known and self._polishes):
+            problem = self._find_terms(problem, rng, started)
+        self._origin = origin if self._learns_terms else None
+        if not self._polishes:
             return None
         with phase(self, "polish"):
-            return self._polish(problem, rng, started)
+            return self._polish(problem, rng, started).polished
 
-    def _find_terms(self, problem: Problem, polish: bool, rng: np.random.Generator) -> Problem:
+    def _find_terms(self, problem: Problem, rng: np.random.Generator, started: float) -> Problem:
         """Phase 1, or what the user wants in its place; returns what is left for the polish."""
         rows, budget = problem.rows, self.budget or 0
+        all_rows = self._polishes and len(rows) <= budget and not self.early_stopping
         if not isinstance(self.basis, str):
             points = given_points(self.basis, rows, budget)
-        elif self.basis == "random" or (polish and len(rows) <= budget):
+        elif self.basis == "random" or (self.basis == "learned" and all_rows):
             points = random_rows(rows, budget, rng)
         elif self.basis == "kmeans":
             points = cluster_centres(rows, budget, rng)
         else:
-            stopping = None
-            if self.early_stopping:
-                share, patience = self.validation_fraction, self.n_iter_no_change
-                problem, stopping = EarlyStopping.hold_out(problem, share, patience, rng)
-            visits = phase_one_visits(self.epochs, len(problem.rows), budget, polish=polish)
-            adapt = polish and self.epochs == "auto" and stopping is None
-            most = most_epochs(problem.outputs, visits, self.budget, adapt=adapt)
-            with phase(self, "learn-terms", most) as task:
-                self._learn(problem, visits, rng, adapt=adapt, stopping=stopping, task=task)
-            return problem
+            return self._learn_terms(problem, rng, started)
         n_outputs = problem.outputs.count
-        self._keep(points, np.zeros((n_outputs, len(points))), np.zeros(n_outputs))
+        self._expansion = replace(
+            self._expansion,
+            points=points,
+            coef=np.zeros((n_outputs, len(points))),
+            bias=np.zeros(n_outputs),
+        )
+        return problem
+
+    def _learn_terms(self, problem: Problem, rng: np.random.Generator, started: float) -> Problem:
+        """Phase 1; returns the rows that were not held out."""
+        polish, stopping = self._polishes, None
+        if self.early_stopping:
+            share, patience = self.validation_fraction, self.n_iter_no_change
+            problem, stopping = EarlyStopping.hold_out(problem, share, patience, rng)
+        visits = phase_one_visits(self.epochs, len(problem.rows), self.budget or 0, polish=polish)
+        adapt = polish and self.epochs == "auto" and stopping is None
+        most = most_epochs(problem.outputs, visits, self.budget, adapt=adapt)
+        share = _LEARNING_SHARE if polish else 1.0
+        until = np.inf if self.time_limit is None else started + share * self.time_limit
+        with phase(self, "learn-terms", most) as task:
+            self._learn(
+                problem, visits, rng, adapt=adapt, stopping=stopping, task=task, until=until
+            )
         return problem
 
     def _learn(
@@ -186,13 +250,15 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         adapt: bool = False,
         stopping: EarlyStopping | None = None,
         task: Task | None = None,
+        until: float = np.inf,
     ) -> None:
         """Phase 1, from the current terms."""
         self._forget_certificate()
+        settings = replace(self._settings(), kernel=self._expansion.kernel)
         learned = learn_terms(
-            self._expansion,
+            reduce_to_budget(self._expansion, settings),
             problem,
-            replace(self._settings(), kernel=self._expansion.kernel),
+            settings,
             visits,
             rng,
             done=self._visits,
@@ -203,6 +269,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
             verbose=self.verbose > 0,
             epochs=None if task is None else EpochHooks(task, self._state_after),
             watcher=self._watcher,
+            until=until,
         )
         self.__dict__.update(self._state_after(learned))
         if stopping is not None:
@@ -225,63 +292,49 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         for name in ("duality_gap_", "objective_", "converged_", "validation_scores_"):
             self.__dict__.pop(name, None)
 
-    def _keep(
-        self, points: NDArray[Any], coef: NDArray[np.float64], bias: NDArray[np.float64]
-    ) -> None:
-        self._expansion = replace(self._expansion, points=points, coef=coef.copy(), bias=bias)
-
-    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Polished:
+    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
         """Phase 2, on the current terms."""
-        polished = self._solve_in_span(problem, rng, started, self._warm_point(problem))
+        settings = replace(self._settings(), kernel=self._expansion.kernel)
+        model = reduce_to_budget(self._expansion, settings)
+        with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
+            how = Polishing(
+                self._limits(started),
+                rng,
+                intercept=self.fit_intercept,
+                may_widen=self.precision == "auto",
+                report=progress.report,
+                solve=self._solve,
+                watcher=self._watcher,
+            )
+            outcome = polish_model(model, problem, how, self._warm_point(problem))
+        self._take_over(outcome)
+        return outcome
+
+    @property
+    def _solve(self) -> Solve:
+        """How a problem is solved in the span of given terms."""
+        return solve_as_it_is
+
+    def _take_over(self, outcome: Outcome) -> None:
+        """Keep a polished model and its certificate."""
+        polished = outcome.polished
+        self._expansion = outcome.model
+        self._dual = None
+        if self.warm_start and polished.alpha is not None:
+            self._dual = polished.alpha / outcome.problem.outputs.box
+        if self._watcher is not None:
+            state, objective = (outcome.model, polished.alpha), (polished.primal, polished.dual)
+            self._watcher.look_at_polish(objective, polished.passes, lambda: state)
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
-        if not polished.converged:
+        if not outcome.trusted:
+            warn_not_precise(polished, single=outcome.model.points.dtype == np.float32)
+        elif not polished.converged:
             warn_not_converged(polished, self.tol)
-        return polished
-
-    def _solve_in_span(
-        self, problem: Problem, rng: np.random.Generator, started: float, start: Start | None
-    ) -> Polished:
-        """Solve the problem in the span of the current terms, and keep the solution."""
-        model = self._expansion
-        with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
-            basis = Basis.of(model.points, model.kernel, constant=self.fit_intercept)
-            polished = polish_in_span(
-                problem,
-                basis,
-                self._limits(started),
-                rng,
-                start=start,
-                report=progress.report,
-                watch=self._polish_watch(basis),
-            )
-        self._keep(polished.points.astype(model.points.dtype), polished.coef, polished.bias)
-        if self._watcher is not None:
-            state = self._expansion, polished.alpha
-            objective = polished.primal, polished.dual
-            self._watcher.look_at_polish(objective, polished.passes, lambda: state)
-        if self.warm_start and polished.alpha is not None:
-            self._dual = polished.alpha / problem.outputs.box
-        return polished
-
-    def _polish_watch(self, basis: Basis) -> Callable[[SpanProblem], None] | None:
-        """Return what looks at a single output in the polish."""
-        watcher, before = self._watcher, self._expansion
-        if watcher is None:
-            return None
-
-        def watch(span: SpanProblem) -> None:
-            def state() -> tuple[KernelExpansion, NDArray[np.float64]]:
-                coef, bias = basis.expand([span.w])
-                return replace(before, points=basis.points, coef=coef, bias=bias), span.alpha
-
-            watcher.look_at_polish((span.primal, span.dual), span.passes, state)
-
-        return watch
 
     def _warm_point(self, problem: Problem) -> Start | None:
-        """Return where the polish of the fit before ended."""
+        """Return where the polish of the fit before ended; it gets what is feasible of its α."""
         if not self.warm_start or self._dual is None or len(self._dual) != len(problem.outputs):
             return None
         # as a share of the box, which may have changed

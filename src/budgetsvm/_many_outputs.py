@@ -6,17 +6,22 @@ hand, coordinate ascent on working sets is fast, and outputs are solved in paral
 """
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 import numpy as np
 
 from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._features import FeatureMatrix
 from budgetsvm._hessian import HessianSolver
+from budgetsvm._limits import OutOfTime
 from budgetsvm._newton import NewtonMethod
 from budgetsvm._span import SpanProblem
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import map_in_order
 from budgetsvm._turns import take_turns
+
+_Settled = TypeVar("_Settled")
 
 _WIDTH = 4.0  # of Newton's method, to begin with
 _SAMPLE = 4  # rows per dimension of the first working set, unless these are most of all
@@ -30,14 +35,19 @@ def solve_outputs(
     *,
     tol: float,
     n_threads: int,
-) -> list[SpanProblem]:
-    """Solve all outputs, each until it is finished; `tol` is the gap that is wanted."""
+    settle: Callable[[SpanProblem], _Settled],
+) -> list[_Settled]:
+    """Solve all outputs, each until it is finished; `tol` is the gap that is wanted.
+
+    Returns what `settle` makes of each: to keep a number for every row is too much for many outputs.
+    """
     seeds = rng.integers(2**31, size=outputs.count)
 
-    def solve(c: int) -> SpanProblem:
+    def solve(c: int) -> _Settled:
         span = SpanProblem(matrix, outputs.of_output(c))
-        _solve(span, np.random.default_rng(int(seeds[c])), lambda: finished(c, span), tol)
-        return _forget_rows(span)
+        with suppress(OutOfTime):
+            _solve(span, np.random.default_rng(int(seeds[c])), lambda: finished(c, span), tol)
+        return settle(span)
 
     return map_in_order(solve, range(outputs.count), n_threads)
 
@@ -53,9 +63,3 @@ def _solve(
     solver = HessianSolver(span.matrix.basis)
     newton = NewtonMethod(span, solver, tol, span.w, span.f, _WIDTH)  # for where ascent is stuck
     take_turns(span, ascent, newton, finished)
-
-
-def _forget_rows(span: SpanProblem) -> SpanProblem:
-    """Let go of what has a number for every row, which is too much for many outputs."""
-    span.f = span.alpha = np.empty(0)
-    return span

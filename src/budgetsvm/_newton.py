@@ -68,11 +68,11 @@ def _follow(
         step = newton_step(problem, w, f, problem.gradient(w, f), solver)
         w, f = step.w, step.f
         steps += 1
-        objective = max(problem.objective(w, f), 1e-300)
+        scale = problem.targets.scale(max(problem.objective(w, f), 1e-300))
         if finished():
             return w
-        if step.decrease < _ON_THE_WAY * objective or steps >= _MOST_STEPS:
-            if len(problem.inside(f)) <= few or problem.excess(f) < _EXCESS * tol * objective:
+        if step.decrease < _ON_THE_WAY * scale or steps >= _MOST_STEPS:
+            if len(problem.inside(f)) <= few or problem.excess(f) < _EXCESS * tol * scale:
                 return w
             problem.width *= _NARROWING[0]
             steps = 0
@@ -135,8 +135,8 @@ class NewtonMethod:
 
     def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
         """Return the width after a step, which had this excess before it."""
-        goal = _EXCESS * self.tol * self.span.primal
-        if excess <= goal or step.decrease >= _ON_THE_WAY * self.span.primal:
+        goal = _EXCESS * self.tol * self.span.scale
+        if excess <= goal or step.decrease >= _ON_THE_WAY * self.span.scale:
             return width
         return width * float(
             np.clip(np.sqrt(goal / excess), *_NARROWING)
@@ -187,8 +187,8 @@ class NewtonMethod:
         room = float(targets.loss.distance(targets.slack(f)).max()) - problem.width
         for _ in range(_MOST_STEPS):
             gradient, excess = problem.gradient(w, f), problem.excess(f)
-            precise = 0.5 * gradient @ gradient <= _RESIDUAL * self.tol * self.span.primal
-            if precise and excess <= _EXCESS * self.tol * self.span.primal:
+            precise = 0.5 * gradient @ gradient <= _RESIDUAL * self.tol * self.span.scale
+            if precise and excess <= _EXCESS * self.tol * self.span.scale:
                 break
             step = newton_step(problem, w, f, gradient, self.solver)
             w, f = step.w, step.f

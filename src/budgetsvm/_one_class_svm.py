@@ -1,29 +1,28 @@
 """BudgetOneClassSVM: novelty detection."""
 
 from copy import copy
-from dataclasses import replace
-from time import perf_counter
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
+from budgetsvm._atomic import all_or_nothing
 from budgetsvm._callbacks import watched
+from budgetsvm._convergence import say
 from budgetsvm._data import generator, weighted_rows
 from budgetsvm._density import DensityTargets, typical_level, weighted_quantile
 from budgetsvm._detector import TrainedDetector
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
-from budgetsvm._polish import Polished, Start
-from budgetsvm._rows import variance
+from budgetsvm._phase_two import Outcome, Solve
+from budgetsvm._share import is_near, share_of, solve_for_share
 from budgetsvm._targets import Outputs
 from budgetsvm._training import Problem, Settings
 from budgetsvm._validation import check_number
 from budgetsvm.kernels import Gamma
-
-_MOST_TRIALS, _PRECISION = 8, 0.02
 
 
 class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
@@ -159,7 +158,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         self._set_parameters(locals())
 
     @watched
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.
 
         Parameters
@@ -175,15 +175,10 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         -------
         self : BudgetOneClassSVM
         """
-        started = perf_counter()
-        self._settings()  # complain about parameters before reading the data
-        X, _, weights = self._encode(X, None, sample_weight)
-        self._fit_outputs(X, self._outputs(weights, weights), started)
-        self._weight_seen = float(weights.sum())
-        self._set_scale()
-        self._offset = weighted_quantile(self._scores(X), weights, self.nu)
+        self._fit(X, y, sample_weight)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
         """Go through new rows once, continuing with the terms of earlier calls.
 
@@ -206,15 +201,13 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
         if first:
             self._find_level(X, weights)
-        offset = None if first else self._offset
         self._learn_block(X, weights, weights)
         self._set_scale()
         if self._reservoir is None:
             self._offset = weighted_quantile(self._scores(X), weights, self.nu)
-        elif self._reservoir.seen < self._rows_seen:  # it lacks the rows of an earlier fit
-            self._offset = offset
         return self
 
+    @all_or_nothing
     def polish_now(self) -> Self:
         """Solve the machine in the span of its terms, on a sample of all rows that it has seen.
 
@@ -246,36 +239,35 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
 
     def _find_level(self, X: Any, weights: NDArray[np.float64]) -> None:
         self._weight_seen = 0.0
-        with np.errstate(
-            over="ignore", invalid="ignore"
-        ):  # _start complains about too large values
-            kernel = self._settings().kernel.resolve(X.shape[1], variance(X))
+        kernel = self._resolve(self._settings().kernel, X)
+        with np.errstate(over="ignore", invalid="ignore"):  # _start complains about these
             self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
 
     def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
         self._weight_seen += float(weights.sum())
         super()._learn_block(X, encoded, weights)
 
-    def _solve_in_span(
-        self, problem: Problem, rng: np.random.Generator, started: float, start: Start | None
-    ) -> Polished:
-        """Phase 2, for the C at which the dual variables make up the share nu of their bounds.
+    def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
+        self._weight_seen = float(weights.sum())
+        self._set_scale()
+        self._offset = weighted_quantile(self._scores(X), weights, self.nu)
 
-        That share falls as C grows. Each solution tells how far off it is, and the next one starts from
-        it; a few are enough.
-        """
-        for _ in range(_MOST_TRIALS):
-            polished = super()._solve_in_span(problem, rng, started, start)
-            assert polished.alpha is not None  # there is one output
-            share = float(polished.alpha.sum() / problem.outputs.box.sum())
-            if abs(share - self.nu) <= _PRECISION * self.nu or share == 0 or not polished.converged:
-                break
-            # For small C all α are at their bounds; where ν has an effect, α falls about as 1 / C.
-            factor = float(np.clip(share / self.nu, 0.2, 5.0))
-            problem = replace(problem, outputs=problem.outputs.scaled(factor))
-            start = Start(self._expansion.coef, self._expansion.bias, polished.alpha * factor)
-            self._level /= factor
-        return polished
+    @property
+    def _solve(self) -> Solve:
+        return partial(solve_for_share, nu=self.nu)
+
+    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
+        outcome = super()._polish(problem, rng, started)
+        self._level *= float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
+        share = share_of(outcome.polished, outcome.problem)
+        if outcome.polished.converged and not is_near(share, self.nu):
+            self.converged_ = False
+            say(
+                f"no C was found at which the dual variables make up the share nu={self.nu:g} of their bounds, "
+                f"but {share:.3g}: the scores are not those of a one-class SVM with this nu, and the offset is "
+                "the quantile that nu asks for all the same. A Gaussian kernel, or another gamma, helps."
+            )
+        return outcome
 
     def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:
         other = copy(self)

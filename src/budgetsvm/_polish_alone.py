@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from budgetsvm._polish import Polished
+from budgetsvm._polished import Polished
 from budgetsvm._svc import BudgetSVC
 
 

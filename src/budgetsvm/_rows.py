@@ -20,13 +20,10 @@ Source: TypeAlias = tuple[Block, NDArray[np.int64] | None, NDArray[np.float64] |
 Precision: TypeAlias = type[np.float32] | type[np.float64]
 
 _BLOCK_BYTES, _BLOCK_ROWS = 1 << 24, 4096  # small enough for threads to share the rows evenly
-_ZERO_SAMPLE = 4096  # rows that tell how common zeros are
-
-# float32 distances carry an error of about 2⁻²³ times the squared norms they are the difference of.
-# γ times that is the relative error of the Gaussian kernel; beyond this we compute in float64.
-_TOLERATED_ERROR = 1e-3
-# Squared norms that float32 can hold, with a margin for sums and products of them.
-_SMALLEST_NORM, _LARGEST_NORM = 1e-25, 1e25
+_ZERO_SAMPLE, _MEDIAN_SAMPLE = (
+    4096,
+    512,
+)  # rows that tell how common zeros are, and where the middle is
 
 
 @dataclass(frozen=True)
@@ -140,14 +137,16 @@ def feature_means(X: Any) -> NDArray[np.float64]:
 
 
 def centre_of(X: Any) -> NDArray[np.float64]:
-    """Return what to subtract from a dense X, for the sake of precision: the means.
+    """Return what to subtract from a dense X, for the sake of precision: medians of some rows.
 
-    Features that are zero in most rows stay as they are, since the core skips zeros: think of one-hot
-    columns. Their means are small beside their values, so that it would help little.
+    A mean would do but for a single row far away, which takes it out of reach of all others. Features that
+    are zero in most rows stay as they are, since the core skips zeros: think of one-hot columns.
     """
-    sample = X[:: max(1, int(X.shape[0]) // _ZERO_SAMPLE)]
+    n = int(X.shape[0])
+    sample = X[:: max(1, n // _ZERO_SAMPLE)]
     mostly_zero = np.count_nonzero(sample, axis=0) < 0.5 * len(sample)
-    return np.where(mostly_zero, 0.0, feature_means(X))
+    middle = np.median(X[:: max(1, n // _MEDIAN_SAMPLE)], axis=0).astype(np.float64)
+    return np.where(mostly_zero, 0.0, middle)
 
 
 def variance(X: Any) -> float:
@@ -160,18 +159,3 @@ def variance(X: Any) -> float:
     means = feature_means(X)
     within = sum(float(np.sum((X[chunk] - means) ** 2)) for chunk in _chunks(n, d))
     return float(within / (n * d) + np.var(means))
-
-
-def choose_precision(
-    X: Any, gamma: float, centre: NDArray[np.float64] | None, wanted: str
-) -> Precision:
-    """Return float32, unless that would ruin kernel values or float64 was asked for."""
-    rows = Rows(X, np.float64, centre)
-    largest = max(float(squared_norms(rows.block(c)).max(initial=0.0)) for c in rows.chunks())
-    if not np.isfinite(largest):
-        raise ValueError("X has values too large for their squares; scale the features first")
-    if wanted != "auto":
-        return np.float64 if wanted == "double" else np.float32
-    fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
-    error = gamma * largest * float(np.finfo(np.float32).eps)
-    return np.float32 if fits and error <= _TOLERATED_ERROR else np.float64

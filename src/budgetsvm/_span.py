@@ -19,9 +19,21 @@ from budgetsvm._targets import Targets
 _PRECISION = 1e-9  # of a line search
 
 
-def relative_gap(primal: float, dual: float) -> float:
-    """Return (P - D) / P; rounding may leave less than nothing of it."""
-    return max(0.0, (primal - dual) / primal) if primal > 0 else 0.0
+_ROUNDING = 1e-7  # of P, that D may exceed it by
+
+
+def relative_gap(primal: float, dual: float, scale: float | None = None) -> float:
+    """Return (P - D) / scale, by default P; infinity where the two certify nothing.
+
+    Rounding may leave a little less than nothing of it. A D that exceeds P by more than that, or what
+    is not finite, is the result of an error.
+    """
+    if not (np.isfinite(primal) and np.isfinite(dual)):
+        return np.inf
+    if dual - primal > _ROUNDING * max(abs(primal), abs(dual)):
+        return np.inf
+    scale = primal if scale is None else scale
+    return max(0.0, (primal - dual) / scale) if scale > 0 else 0.0
 
 
 @dataclass
@@ -47,9 +59,14 @@ class SpanProblem:
         self.primal = self.objective(self.w, self.f)
 
     @property
+    def scale(self) -> float:
+        """What the gap is measured by; nearly always P."""
+        return self.targets.scale(self.primal)
+
+    @property
     def gap(self) -> float:
         """The relative duality gap (P - D) / P."""
-        return relative_gap(self.primal, self.dual)
+        return relative_gap(self.primal, self.dual, self.scale)
 
     def values(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return f_i for all rows."""
@@ -84,7 +101,8 @@ class SpanProblem:
         if slope <= 0:
             return
         share = min(1.0, slope / curvature) if curvature > 0 else 1.0
-        alpha = alpha if share == 1 else self.alpha + share * (alpha - self.alpha)
+        # A copy: the solver that offers it will go on with its own.
+        alpha = alpha.copy() if share == 1 else self.alpha + share * (alpha - self.alpha)
         best = self.point_of_alpha + share * step
         gain = self.targets.gain(alpha)
         dual = gain - 0.5 * float(best @ best)

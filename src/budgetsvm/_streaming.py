@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from budgetsvm._atomic import all_or_nothing
 from budgetsvm._data import generator
 from budgetsvm._machine import BudgetMachine
 from budgetsvm._reservoir import Reservoir
@@ -22,6 +23,7 @@ class StreamingMachine(BudgetMachine):
 
     partial_fit: Callable[..., Any]  # of the subclass
 
+    @all_or_nothing
     def polish_now(self) -> Self:
         """Solve the machine in the span of its terms, on a sample of all rows that it has seen.
 
@@ -54,6 +56,7 @@ class StreamingMachine(BudgetMachine):
         self._polish(self._problem(X, outputs), generator(self.random_state), started)
         return self
 
+    @all_or_nothing
     def fit_stream(self, blocks: Iterable[Any], **parameters: Any) -> Self:
         """Train from scratch on blocks of rows, in one pass and bounded memory; then polish.
 
@@ -83,8 +86,7 @@ class StreamingMachine(BudgetMachine):
         """One pass over checked rows, some of which are remembered."""
         rng = generator(self.random_state)
         outputs = self._outputs(encoded, weights)
-        if not hasattr(self, "_expansion"):
-            self._start(X, outputs.count)
+        self._go_on(X, outputs.count)
         if self._reservoir is None and self.reservoir > 0:
             self._reservoir = Reservoir(self.reservoir, int(rng.integers(2**31)))
         if self._reservoir is not None:

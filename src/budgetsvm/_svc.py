@@ -1,6 +1,5 @@
 """BudgetSVC: the classifier."""
 
-from time import perf_counter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -8,12 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
+from budgetsvm._atomic import all_or_nothing
 from budgetsvm._callbacks import watched
 from budgetsvm._class_prediction import ClassPrediction
 from budgetsvm._data import find_classes, weighted_rows
 from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
-from budgetsvm._polish import Polished
 from budgetsvm._streaming import StreamingMachine
 from budgetsvm._targets import OneVsRest, Outputs, Targets
 from budgetsvm._training import Settings
@@ -196,6 +195,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self._set_parameters(locals())
 
     @watched
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.
 
@@ -215,6 +215,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self._fit(X, y, sample_weight)
         return self
 
+    @all_or_nothing
     def partial_fit(
         self,
         X: Any,
@@ -260,12 +261,6 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         self._learn_block(X, self._codes(y), weights)
         return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> Polished | None:
-        started = perf_counter()
-        self._settings()  # complain about parameters before reading the data
-        X, encoded, weights = self._encode(X, y, sample_weight)
-        return self._fit_outputs(X, self._outputs(encoded, weights), started)
 
     def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
         X, y = self._validate(X, y, reset=True)

@@ -1,6 +1,5 @@
 """BudgetSVR: regression."""
 
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from budgetsvm._atomic import all_or_nothing
 from budgetsvm._callbacks import watched
 from budgetsvm._data import weighted_rows
 from budgetsvm._monitor import Monitor
@@ -164,6 +164,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self._set_parameters(locals())
 
     @watched
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train on all rows, from scratch.
 
@@ -180,12 +181,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         self : BudgetSVR
         """
-        started = perf_counter()
-        self._settings()  # complain about parameters before reading the data
-        X, encoded, weights = self._encode(X, y, sample_weight)
-        self._fit_outputs(X, self._outputs(encoded, weights), started)
+        self._fit(X, y, sample_weight)
         return self
 
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Go through new rows once, continuing with the terms of earlier calls.
 

@@ -7,6 +7,7 @@ for the classes of a classifier.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -17,6 +18,9 @@ from budgetsvm.losses import Hinge, Loss
 _Vector = NDArray[np.float64]
 _Matrix = NDArray[np.float64]
 
+_FAR = 20.0  # times the scale of the targets
+_LEAST_SCALE = 1e-6  # of P: a gap below is rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Outputs(ABC):
@@ -24,6 +28,11 @@ class Outputs(ABC):
 
     box: _Vector
     loss: Loss
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the largest of several outputs says which class a row has."""
+        return False
 
     def __len__(self) -> int:
         return len(self.box)
@@ -107,6 +116,18 @@ class Targets(Outputs):
         """Return the dual objective without its quadratic part, Σ_i target_i α_i - C_i φ*(α_i / C_i)."""
         return float(self.target @ alpha - self.box @ self.loss.conjugate(alpha / self.box))
 
+    def scale(self, primal: float) -> float:
+        """Return what a duality gap is to be measured by: P, less what no model would save.
+
+        A target far beyond all others costs so much, whatever the model, that a small share of it is more
+        than all other rows cost.
+        """
+        return max(primal - self._hopeless, _LEAST_SCALE * primal)
+
+    @cached_property
+    def _hopeless(self) -> float:
+        return float(self.box @ np.maximum(0.0, abs(self.target) - _FAR))
+
     def gap(self, slack: _Vector, width: float) -> float:
         """Return Σ_i C_i (φ(u_i) + φ*(s_i) - s_i u_i) for the smoothed slopes s_i."""
         share = self.loss.slope(slack, width)
@@ -129,6 +150,11 @@ class OneVsRest(Outputs):
     def count(self) -> int:
         """How many outputs there are."""
         return self.n_classes
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the largest of several outputs says which class a row has."""
+        return True
 
     def of_output(self, c: int) -> Targets:
         """Return the targets of one output."""

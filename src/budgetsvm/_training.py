@@ -129,6 +129,7 @@ class Trainer:
     scale: float = 1.0  #: of what the stored coefficients are, to what they stand for
     watcher: Watcher | None = None
     state: State | None = None  #: what the watcher gets to see
+    until: float = np.inf  #: a value of the clock at which to stop
 
     def __post_init__(self) -> None:
         n = len(self.problem.outputs)
@@ -180,7 +181,8 @@ class Trainer:
                 self.history.append(record)
                 visits -= len(order)
                 idle = record["steps"] == 0 and self.settings.solver.order == "permutation"
-                self.stopped = self.after_epoch is not None and self.after_epoch()
+                wants_no_more = self.after_epoch is not None and self.after_epoch()
+                self.stopped = wants_no_more or self._clock() >= self.until
                 if self.stopped or idle:
                     break
         finally:
@@ -195,11 +197,10 @@ class Trainer:
         self.bias *= factor
 
     def _epoch(self, order: NDArray[np.int64], progress: Progress) -> EpochRecord:
-        clock = perf_counter if self.watcher is None else self.watcher.clock
-        start = clock()
+        start = self._clock()
         totals = np.zeros(6)
         visited = 0
-        while visited < len(order):
+        while visited < len(order) and (visited == 0 or self._clock() < self.until):
             part = order[visited : visited + self._visits_per_call()]
             counts = self._visit(part)
             totals += counts
@@ -219,8 +220,11 @@ class Trainer:
             "degradation": float(totals[4]),
             "loss": float(totals[5]) / visited,
             "size": self.terms.size,
-            "seconds": clock() - start,
+            "seconds": self._clock() - start,
         }
+
+    def _clock(self) -> float:
+        return perf_counter() if self.watcher is None else self.watcher.clock()
 
     def _visit(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
         """One call of the core. Returns what it counted."""

@@ -12,6 +12,7 @@ in single precision; whatever they are, they are feasible.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ from numpy.typing import NDArray
 
 from budgetsvm._class_pairs import PairwiseAscent, WorkingRows, split_into_pairs
 from budgetsvm._features import KernelMatrix
+from budgetsvm._left_out import LeftOutTerms
+from budgetsvm._limits import OutOfTime
+from budgetsvm._polished import Evidence, sample_rows
 from budgetsvm._span import relative_gap
 from budgetsvm._threads import map_in_order, single_threaded_blas
 
@@ -51,6 +55,8 @@ class WestonWatkins:
         (primal - dual) / primal.
     passes : int
         How often all rows were gone through.
+    evidence : Evidence
+        What an audit may look at.
     """
 
     w: NDArray[np.float64]
@@ -58,6 +64,7 @@ class WestonWatkins:
     dual: float
     gap: float
     passes: int
+    evidence: Evidence
 
 
 def solve_weston_watkins(
@@ -94,10 +101,15 @@ def solve_weston_watkins(
     WestonWatkins
         The best point found, and its certificate.
     """
+    sampled = sample_rows(matrix.n, rng)
     with single_threaded_blas():
         solver = _Solver(matrix, labels.astype(np.int64), n_classes, box, rng)
-        solver.run(tol, finished)
-    return WestonWatkins(solver.best, solver.primal, solver.dual, solver.gap, solver.passes)
+        with suppress(OutOfTime):
+            solver.run(tol, finished)
+        pull = solver.pull(LeftOutTerms(matrix)) if solver.gap <= tol else 0.0
+    evidence = Evidence(sampled, solver.values(sampled), solver.primal, pull)
+    found = solver.best, solver.primal, solver.dual, solver.gap, solver.passes
+    return WestonWatkins(*found, evidence)
 
 
 class _Solver:
@@ -213,17 +225,41 @@ class _Solver:
             first, last = int(chosen[0]), int(chosen[-1])  # rows that follow each other
             values = block[first : last + 1].astype(np.float64)
             labels, share, box = self.labels[part], self.share[part], self.box[part]
+            self.matrix.tick()
             slack = _slack(values @ coef.T, labels)
             loss += float(box @ np.maximum(slack, 0).sum(axis=1))
             self.to_do[part] = np.count_nonzero(_to_do(slack, share), axis=1) * (box > 0)
-            some = np.flatnonzero(share.any(axis=1))
-            alpha = share[some] * box[some, np.newaxis]
-            of_rows = alpha.sum(axis=1)
-            total += float(of_rows.sum())
-            np.negative(alpha, out=alpha)
-            alpha[np.arange(len(some)), labels[some]] = of_rows
-            sums += alpha.T @ values[some]
+            some, weights, gain = self._weights(part)
+            total += gain
+            sums += weights.T @ values[some]
         return loss, total, sums
+
+    def _weights(self, part: slice) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+        """Return A_ic of the rows of a part with any α, which rows these are, and Σ α."""
+        labels, share, box = self.labels[part], self.share[part], self.box[part]
+        some = np.flatnonzero(share.any(axis=1))
+        weights = share[some] * box[some, np.newaxis]
+        of_rows = weights.sum(axis=1)
+        np.negative(weights, out=weights)
+        weights[np.arange(len(some)), labels[some]] = of_rows
+        return some, weights, float(of_rows.sum())
+
+    def pull(self, left_out: LeftOutTerms) -> float:
+        """Return what the terms left out of the basis add to ½ Σ_c ‖w_c(α)‖²."""
+        if left_out.matrix is None:
+            return 0.0
+        sums = np.zeros((len(self.w), left_out.matrix.width))
+        for part in self._parts():
+            some, weights, _ = self._weights(part)
+            block, chosen = left_out.matrix.part(part.start + some)
+            sums += weights.T @ block[chosen].astype(np.float64)
+        return sum(left_out.pull_of_sums(s, w) for s, w in zip(sums, self.w, strict=True))
+
+    def values(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return f_ic of the best point for some rows."""
+        block, where = self.matrix.part(chosen)
+        coef = self.best @ self.matrix.basis.inverse.T
+        return np.asarray(block[where].astype(np.float64) @ coef.T)
 
 
 def _slack(f: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from budgetsvm._validation import check_integer, check_number
 
@@ -55,6 +56,10 @@ class Kernel:
         """Return k(x, x) for points of the given squared norms."""
         raise NotImplementedError
 
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z, by the formula: slow and precise, for checks."""
+        raise NotImplementedError
+
     def core(self) -> CoreKernel:
         """Return what the compiled core wants to know."""
         gamma = float(getattr(self, "gamma", 1.0))
@@ -80,6 +85,10 @@ class Gaussian(Kernel):
         """Return ones."""
         return np.ones_like(squared_norms)
 
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z."""
+        return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, "sqeuclidean")))
+
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
@@ -92,6 +101,10 @@ class Laplacian(Kernel):
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ones."""
         return np.ones_like(squared_norms)
+
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z."""
+        return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, "cityblock")))
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,10 @@ class Polynomial(Kernel):
         ) ** self.degree
         return powers
 
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z."""
+        return self.diagonal(X @ Z.T)
+
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
@@ -123,6 +140,10 @@ class Sigmoid(Kernel):
         """Return k(x, x) for points of the given squared norms."""
         return np.tanh(float(self.gamma) * squared_norms + self.coef0)
 
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z."""
+        return self.diagonal(X @ Z.T)
+
 
 @dataclass(frozen=True)
 class Linear(Kernel):
@@ -133,6 +154,10 @@ class Linear(Kernel):
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the squared norms."""
         return squared_norms
+
+    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z."""
+        return np.asarray(X @ Z.T)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Loss(ABC):
     name: ClassVar[str]
     target: ClassVar[float] = 1.0  #: of all rows, in classification
     has_kinks: ClassVar[bool] = True
+    slopes: ClassVar[tuple[float, float]] = (0.0, 1.0)  #: the least and the largest φ'
 
     @abstractmethod
     def value(self, u: _Vector) -> _Vector:
@@ -66,6 +67,10 @@ class Loss(ABC):
     @abstractmethod
     def distance(self, u: _Vector) -> _Vector:
         """Return how far u is from where the slope is not constant."""
+
+    def feasible(self, share: _Vector) -> _Vector:
+        """Return the nearest shares α/C that are slopes of φ; what is not a number becomes 0."""
+        return np.clip(np.nan_to_num(share, nan=0.0), *self.slopes)
 
     def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
         """Return which α are inside the box [0, C], or should leave the bound that they are at."""
@@ -119,6 +124,7 @@ class SquaredHinge(Loss):
 
     name = "squared_hinge"
     has_kinks = False
+    slopes = (0.0, np.finfo(np.float64).max)
 
     def value(self, u: _Vector) -> _Vector:
         """Return φ(u)."""
@@ -198,6 +204,7 @@ class EpsilonInsensitive(Loss):
 
     epsilon: float = 0.1
     name = "epsilon_insensitive"
+    slopes = (-1.0, 1.0)
 
     def value(self, u: _Vector) -> _Vector:
         """Return φ(u)."""

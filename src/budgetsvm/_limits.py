@@ -1,0 +1,38 @@
+"""When the polish has to stop, and what it may use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+from budgetsvm._threads import abandoned
+
+_MULTIPLICATIONS = 4e9  # a second, of factorisations in one thread: a cautious guess
+
+
+class OutOfTime(Exception):
+    """Raised in the middle of a computation whose time is up; whoever has something to show catches it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop, and what may be used."""
+
+    tol: float
+    max_passes: int
+    deadline: float  #: a value of the clock
+    memory: float  #: bytes for kernel values
+    n_threads: int
+    clock: Callable[[], float] = perf_counter
+
+    def reached(self, gap: float, passes: int) -> bool:
+        """Whether a problem is solved, or has to be left as it is."""
+        return gap <= self.tol or passes >= self.max_passes or self.late() or abandoned()
+
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return self.clock() >= self.deadline
+
+    def tick(self, multiplications: float = 0.0) -> None:
+        """Raise OutOfTime if the time is up, or will be after so many multiplications in one go."""
+        if self.clock() + multiplications / _MULTIPLICATIONS >= self.deadline:
+            raise OutOfTime

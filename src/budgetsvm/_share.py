@@ -1,0 +1,108 @@
+"""The C of a one-class machine: that at which the dual variables make up the share ν of their bounds.
+
+The share falls as C grows: it is 1 where C is small, and goes about as 1 / C where it is large. So it is looked
+for by the secant method in (log C, log share), between points on both sides of ν once there are any. One
+matrix of kernel values serves all solutions, and each starts from the one before.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from budgetsvm._basis import Basis
+from budgetsvm._limits import Limits, OutOfTime
+from budgetsvm._polish import kernel_matrix, no_model, polish_in_span
+from budgetsvm._polished import Polished, Start
+from budgetsvm._threads import single_threaded_blas
+from budgetsvm._training import Problem
+
+_PRECISION = 0.02  # of the share
+_MOST_SOLUTIONS = 15
+_LONGEST_STEP = float(np.log(25.0))
+_FLATTEST, _STEEPEST = -0.1, -2.0  # slopes of the secant
+_FARTHEST = float(np.log(1e12))  # from where the search begins
+
+
+def share_of(polished: Polished, problem: Problem) -> float:
+    """Return which share of their bounds the dual variables make up."""
+    if polished.alpha is None or not len(polished.alpha):
+        return np.nan
+    return float(polished.alpha.sum() / problem.outputs.box.sum())
+
+
+def is_near(share: float, nu: float) -> bool:
+    """Whether a share is what it should be."""
+    return abs(share - nu) <= _PRECISION * nu
+
+
+def solve_for_share(
+    problem: Problem,
+    basis: Basis,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    nu: float,
+    start: Start | None,
+    **options: Any,
+) -> tuple[Polished, Problem]:
+    """Solve problems of different C until the share is right; returns the last solution and its problem."""
+    if basis.width > 0:
+        try:
+            with single_threaded_blas():
+                options["matrix"] = kernel_matrix(problem, basis, limits)
+        except OutOfTime:
+            return no_model(problem.outputs, basis.points.shape[1], optimal=False), problem
+    search, first = _Search(), problem.outputs
+    for _ in range(_MOST_SOLUTIONS):
+        polished = polish_in_span(problem, basis, limits, rng, start=start, **options)
+        share = share_of(polished, problem)
+        if is_near(share, nu) or not polished.converged or not share > 0:
+            break
+        x = search.next(float(np.log(share / nu)))
+        if x is None:
+            break
+        assert polished.alpha is not None
+        before = problem.outputs.box
+        problem = replace(problem, outputs=first.scaled(float(np.exp(x))))
+        factor = float(problem.outputs.box[0] / before[0])
+        coef = np.zeros((1, 1 + int(basis.kept.max(initial=0))))
+        coef[:, basis.kept] = polished.coef
+        start = Start(coef, polished.bias, polished.alpha * min(1.0, factor))
+    return polished, problem
+
+
+@dataclass
+class _Search:
+    """Finds where a falling function of x is zero, beginning at x = 0."""
+
+    x: float = 0.0
+    seen: list[tuple[float, float]] = field(default_factory=list)
+
+    def next(self, value: float) -> float | None:
+        """Take the value at x; returns where to look next, None: there is nothing to be found."""
+        self.seen.append((self.x, value))
+        low = max((point for point in self.seen if point[1] > 0), default=None)
+        high = min((point for point in self.seen if point[1] < 0), default=None)
+        if low is not None and high is not None:
+            (a, above), (b, below) = low, high
+            weight = above / (above - below)
+            # The ends of the interval are of no use: half of the way between bisection and secant there.
+            x = a + float(np.clip(weight, 0.1, 0.9)) * (b - a)
+            if len(self.seen) > 6:
+                x = 0.5 * (a + b)
+            if b - a < 1e-6:
+                return None
+        else:
+            x = self.x + float(np.clip(-value / self._slope(), -_LONGEST_STEP, _LONGEST_STEP))
+            if abs(x) > _FARTHEST:
+                return None
+        self.x = x
+        return x
+
+    def _slope(self) -> float:
+        """Return the slope of the last secant, as far as that makes sense."""
+        if len(self.seen) < 2:
+            return -1.0
+        (a, before), (b, now) = self.seen[-2:]
+        return float(np.clip((now - before) / (b - a), _STEEPEST, _FLATTEST))
