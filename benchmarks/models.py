@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.data import Problem
 from benchmarks.timing import clock
-from budgetsvm import BudgetSVC, _machine
+from budgetsvm import BudgetSVC, _phase_two
 from budgetsvm._polish import polish_in_span
 
 SOLVERS = ("bsca", "bsgd")
@@ -82,7 +82,7 @@ def _observed_passes() -> Iterator[list[int]]:
         passes.append(polished.passes)
         return polished
 
-    with patch.object(_machine, "polish_in_span", observed):
+    with patch.object(_phase_two, "polish_in_span", observed):
         yield passes
 
 

@@ -16,6 +16,7 @@ from budgetsvm._span import SpanProblem
 _VISITS_PER_ROW, _FEWEST_VISITS = 4, 20_000
 _FEWEST_PASSES, _MOST_PASSES = 10, 500
 _MOST_PATIENCE = 4096
+_ROUNDING = 4  # errors of an inner product, at the very most
 _LITTLE_PROGRESS = 0.6  # of the gap is left after a round
 
 
@@ -90,13 +91,18 @@ class WorkingSetAscent:
         active, upper, lower = everyone, np.inf, -np.inf
         visits = max(_VISITS_PER_ROW * len(self.alpha), _FEWEST_VISITS)
         passes = np.clip(visits / max(1, len(chosen)), _FEWEST_PASSES, _MOST_PASSES)
+        # A violation below the rounding errors of inner products would never be reached.
+        rounding = (
+            _ROUNDING * float(np.finfo(rows.dtype).eps) * (1 + float(np.linalg.norm(self.point)))
+        )
+        precision = max(self.precision, rounding)
         for _ in range(int(self.effort * passes)):
             self.matrix.tick()
             shrunk = len(active) < len(everyone)
             order = self.rng.permutation(active)
             kept, upper, lower = _core.ascend(*arrays, order, upper, lower)
             active = order[:kept]
-            if upper - lower <= self.precision:
+            if upper - lower <= precision:
                 if not shrunk:
                     break
                 active, upper, lower = everyone, np.inf, -np.inf

@@ -26,8 +26,13 @@ def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, to
     evidence = polished.evidence
     if evidence is None:
         return True
-    allowed = _TOLERATED * tol * evidence.scale
-    return evidence.pull <= tol * evidence.scale and _error(problem, model, evidence) <= allowed
+    return _error(problem, model, evidence) <= _TOLERATED * tol * evidence.scale
+
+
+def complete(polished: Polished, tol: float) -> bool:
+    """Whether the terms that were left out would have contributed nothing that counts."""
+    evidence = polished.evidence
+    return evidence is None or evidence.pull <= tol * evidence.scale
 
 
 def _error(problem: Problem, model: KernelExpansion, evidence: Evidence) -> float:

@@ -15,6 +15,7 @@ from scipy.linalg import block_diag, lapack
 from scipy.linalg.blas import dtrmm
 
 from budgetsvm import _core
+from budgetsvm._rows import Precision
 from budgetsvm._terms import TermStore
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm.kernels import Kernel
@@ -24,6 +25,10 @@ from budgetsvm.kernels import Kernel
 # count: those that are left out in single precision but would not be in double are remembered, the
 # first few of them, so that `_left_out.py` can tell.
 _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
+# Distances between points far from the origin are less precise than that: coefficients may amplify the error
+# of kernel values to this much, and no further.
+_AMPLIFIED_ERROR, _LARGEST_TOLERANCE = 3e-3, 1e-3
+_IMPRECISE = 1e3  # in units of rounding errors
 _REMEMBERED = 16
 
 
@@ -55,12 +60,14 @@ class Basis:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
         largest = float(abs(gram).max(initial=0.0))
+        least, tolerance = (
+            largest * _tolerance(points, kernel, t) for t in (np.float64, points.dtype.type)
+        )
         with single_threaded_blas():
-            least = _RANK_TOLERANCE[np.float64] * largest
             factor, pivots, found, _ = lapack.dpstrf(gram, lower=1, tol=least)
             # The pivots fall.
             news = np.diag(factor)[:found] ** 2
-            rank = int(np.count_nonzero(news > _RANK_TOLERANCE[points.dtype.type] * largest))
+            rank = int(np.count_nonzero(news > tolerance))
             lower, order = np.tril(factor[:rank, :rank]), pivots.astype(np.int64) - 1
             inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
         kept, more = order[:rank], slice(rank, min(found, rank + _REMEMBERED))
@@ -118,7 +125,18 @@ class Basis:
         return np.asarray(self.inverse.T @ sums)
 
 
+def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:
+    """Return the share of the largest kernel value that must be new in a term."""
+    error = kernel.relative_error(points) * float(np.finfo(precision).eps)
+    amplified = min((error / _AMPLIFIED_ERROR) ** 2, _LARGEST_TOLERANCE)
+    return float(max(_RANK_TOLERANCE[precision], amplified))
+
+
 def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+    if (
+        kernel.relative_error(points) > _IMPRECISE
+    ):  # then by differences of features, which takes longer
+        return kernel.matrix(points, points)
     terms = TermStore.of(points, np.zeros(len(points)), kernel, 0)
     gram = np.empty((len(points), len(points)))
     _core.kernel_block(

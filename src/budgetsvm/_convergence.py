@@ -8,11 +8,16 @@ from sklearn.exceptions import ConvergenceWarning
 from budgetsvm._polished import Polished
 
 
-def warn_not_converged(polished: Polished, tol: float) -> None:
+_SMALL = 1e-3  # a gap that single precision may be to blame for
+
+
+def warn_not_converged(polished: Polished, tol: float, *, single: bool) -> None:
     """Say that the limits came first, and what to do."""
+    blame = " Single precision may allow for no less: precision='double' does."
     say(
         f"the duality gap is {polished.gap:.2g} after {polished.passes} passes, above tol={tol:g}. "
         "Raise max_passes, time_limit or tol; a smaller C or scaled features also help."
+        + (blame if single and polished.gap < _SMALL else "")
     )
 
 
@@ -24,8 +29,8 @@ def warn_not_precise(polished: Polished, *, single: bool) -> None:
         else "scale the features, or choose a smaller C or a larger gamma"
     )
     say(
-        f"the duality gap of {polished.gap:.2g} is not to be relied on: computed anew on a sample of the "
-        f"rows, or with terms that were left out for the sake of precision, the objective is another one; {way_out}"
+        f"the duality gap of {polished.gap:.2g} is not to be relied on: computed anew in float64 on a "
+        f"sample of the rows, the objective is another one; {way_out}"
     )
 
 

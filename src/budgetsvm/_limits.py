@@ -6,7 +6,7 @@ from time import perf_counter
 
 from budgetsvm._threads import abandoned
 
-_MULTIPLICATIONS = 4e9  # a second, of factorisations in one thread: a cautious guess
+_MULTIPLICATIONS = 1e10  # a second, of factorisations in one thread: a guess
 
 
 class OutOfTime(Exception):

@@ -168,7 +168,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         with np.errstate(over="ignore", invalid="ignore"):
             dense = isinstance(X, np.ndarray)
             centre = centre_of(X) if dense and kernel.translation_invariant else None
-        dtype = choose_precision(X, kernel, centre, self.precision)
+        dtype = choose_precision(X, kernel, centre, self.precision, self.tol)
         self.history_: list[EpochRecord] = []
         self._dual = self._origin = None
         self._reservoir: Any = None
@@ -180,7 +180,7 @@ class BudgetMachine(CallbackSupport, MachineParameters):
     def _look_at(self, X: Any) -> None:
         """Go over to double precision where new rows need it, or as the user says."""
         model = self._expansion
-        dtype = choose_precision(X, model.kernel, model.centre, self.precision)
+        dtype = choose_precision(X, model.kernel, model.centre, self.precision, self.tol)
         if self.precision != "auto" or dtype == np.float64:
             self._expansion = in_precision(model, dtype)
 
@@ -328,10 +328,11 @@ class BudgetMachine(CallbackSupport, MachineParameters):
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
+        single = outcome.model.points.dtype == np.float32
         if not outcome.trusted:
-            warn_not_precise(polished, single=outcome.model.points.dtype == np.float32)
+            warn_not_precise(polished, single=single)
         elif not polished.converged:
-            warn_not_converged(polished, self.tol)
+            warn_not_converged(polished, self.tol, single=single)
 
     def _warm_point(self, problem: Problem) -> Start | None:
         """Return where the polish of the fit before ended; it gets what is feasible of its α."""

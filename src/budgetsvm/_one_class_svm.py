@@ -265,7 +265,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
             say(
                 f"no C was found at which the dual variables make up the share nu={self.nu:g} of their bounds, "
                 f"but {share:.3g}: the scores are not those of a one-class SVM with this nu, and the offset is "
-                "the quantile that nu asks for all the same. A Gaussian kernel, or another gamma, helps."
+                "the quantile that nu asks for all the same. A larger budget or another gamma may help."
             )
         return outcome
 

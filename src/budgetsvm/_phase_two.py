@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._audit import trustworthy
+from budgetsvm._audit import complete, trustworthy
 from budgetsvm._basis import Basis
 from budgetsvm._expansion import KernelExpansion
 from budgetsvm._limits import Limits, OutOfTime
@@ -48,6 +48,7 @@ class Outcome:
     polished: Polished
     problem: Problem
     trusted: bool  #: the audit agrees
+    complete: bool  #: no term that was left out of the basis would have helped
 
 
 def polish_model(
@@ -55,7 +56,7 @@ def polish_model(
 ) -> Outcome:
     """Solve a problem in the span of a model's terms, in double precision where single will not do."""
     found = _attempt(model, problem, how, start)
-    done = found.polished.converged and found.trusted
+    done = found.polished.converged and found.trusted and found.complete
     if not done and how.may_widen and model.points.dtype == np.float32 and not how.limits.late():
         wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
         found = _attempt(in_precision(model, np.float64), wide, how, start)
@@ -80,7 +81,7 @@ def _attempt(
 ) -> Outcome:
     """Solve a problem in the precision of a model."""
     try:
-        how.limits.tick(len(model) ** 3)
+        how.limits.tick(len(model) ** 3 / 2)
         basis = Basis.of(model.points, model.kernel, constant=how.intercept)
     except OutOfTime:
         polished = no_model(problem.outputs, model.points.shape[1], optimal=False)
@@ -91,7 +92,7 @@ def _attempt(
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
     trusted = not polished.converged or trustworthy(problem, solved, polished, how.limits.tol)
-    return Outcome(solved, polished, problem, trusted)
+    return Outcome(solved, polished, problem, trusted, complete(polished, how.limits.tol))
 
 
 def _polish_watch(

@@ -11,7 +11,7 @@ from budgetsvm._objectives import Objectives
 from budgetsvm._polished import Polished, sample_rows
 from budgetsvm._training import Problem
 
-_EFFORT = 2e8  # kernel values: less than a second
+_EFFORT = 1.5e8  # kernel values: a fraction of a second
 
 
 def better_of(

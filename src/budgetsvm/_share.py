@@ -57,7 +57,8 @@ def solve_for_share(
     for _ in range(_MOST_SOLUTIONS):
         polished = polish_in_span(problem, basis, limits, rng, start=start, **options)
         share = share_of(polished, problem)
-        if is_near(share, nu) or not polished.converged or not share > 0:
+        done = is_near(share, nu) or not polished.converged
+        if done or not share > 0 or basis.width == 0:  # without a kernel it is 1 for every C
             break
         x = search.next(float(np.log(share / nu)))
         if x is None:

@@ -6,6 +6,8 @@ from budgetsvm._ascent import WorkingSetAscent
 from budgetsvm._newton import NewtonMethod
 from budgetsvm._span import SpanProblem
 
+_PROGRESS, _PATIENCE = 0.9, 2  # of the gap is left, after so many turns of both
+
 
 def take_turns(
     span: SpanProblem,
@@ -13,11 +15,16 @@ def take_turns(
     newton: NewtonMethod,
     finished: Callable[[], bool],
 ) -> None:
-    """Improve the best points of a problem until `finished`."""
+    """Improve the best points of a problem until `finished`, or until neither gets on any more."""
+    before, idle = span.gap, 0
     while not finished():
         ascent.round()
         if not ascent.stuck or finished():
             continue
+        idle = 0 if span.gap < _PROGRESS * before else idle + 1
+        if idle > _PATIENCE:  # what is left of the gap are rounding errors
+            return
+        before = span.gap
         newton.restart(span.w, span.f)
         newton.run(finished)
         alpha, f = newton.alpha(), newton.f

@@ -60,6 +60,10 @@ class Kernel:
         """Return k(x, z) for all rows of X and Z, by the formula: slow and precise, for checks."""
         raise NotImplementedError
 
+    def relative_error(self, points: NDArray[Any]) -> float:  # noqa: ARG002
+        """Return the error of kernel values near these points, in units of rounding errors."""
+        return 1.0
+
     def core(self) -> CoreKernel:
         """Return what the compiled core wants to know."""
         gamma = float(getattr(self, "gamma", 1.0))
@@ -89,6 +93,11 @@ class Gaussian(Kernel):
         """Return k(x, z) for all rows of X and Z."""
         return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, "sqeuclidean")))
 
+    def relative_error(self, points: NDArray[Any]) -> float:
+        """Return the error of kernel values near these points: distances are differences of norms."""
+        norms = np.square(points, dtype=np.float64).sum(axis=1)
+        return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))
+
 
 @dataclass(frozen=True)
 class Laplacian(Kernel):
@@ -105,6 +114,11 @@ class Laplacian(Kernel):
     def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, z) for all rows of X and Z."""
         return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, "cityblock")))
+
+    def relative_error(self, points: NDArray[Any]) -> float:
+        """Return the error of kernel values near these points: distances are differences of norms."""
+        norms = abs(points.astype(np.float64)).sum(axis=1)
+        return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))
 
 
 @dataclass(frozen=True)
