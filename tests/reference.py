@@ -353,6 +353,12 @@ def slope(loss: str, u: float, epsilon: float) -> float:
     raise ValueError(loss)
 
 
+def bounded_slope(loss: str, u: float, epsilon: float, stiffness: float) -> float:
+    """φ'(u) for BSGD; for the squared hinge s = φ'(u − stiffness s), the slope after the step."""
+    plain = slope(loss, u, epsilon)
+    return plain / (1 + 2 * stiffness) if loss == "squared_hinge" else plain
+
+
 def joint_merge(rho: Vector, t: Vector, L: Vector, nodes: int = 400) -> Vector:
     """The h that maximises ‖E_a β_a + E_b β_b‖², t being the cosine between the rows. Vectorised."""
     low, high = -1 / np.sqrt(2 * L), np.full_like(L, 0.5)
@@ -443,8 +449,8 @@ class Joint:
                 break
         return row, new
 
-    def bsgd(self, i: int, f: Vector, t: int) -> Vector:
-        """The row to insert in iteration t, after all others were shrunk by 1 − 1/t."""
+    def bsgd(self, i: int, f: Vector, t: int, q: float) -> Vector:
+        """The row to insert in iteration t, after all others were shrunk by 1 − 1/t; k(x, x) = q."""
         rate = len(self.X) * self.C[i] / t
         if self.coupled:
             assert self.labels is not None
@@ -453,5 +459,5 @@ class Joint:
             row[own] = -np.delete(row, own).sum()
             return np.asarray(row)
         slack = self.targets[i] - self.signs(i) * f
-        slopes = [slope(self.loss, float(u), self.epsilon) for u in slack]
+        slopes = [bounded_slope(self.loss, float(u), self.epsilon, rate * q) for u in slack]
         return self.signs(i) * np.array(slopes) * rate
