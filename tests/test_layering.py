@@ -35,6 +35,7 @@ LAYERS = [
         "_parameters",
         "_early_stopping",
         "_joint",
+        "_reduction",
         "_span",
         "_hessian",
         "_class_pairs",
@@ -55,6 +56,7 @@ LAYERS = [
 ]
 ESTIMATORS = {"_parameters", "_svc", "_svr", "_one_class_svm", "_feature_map"}
 MAY_IMPORT_CORE = {"__init__", "_terms", "_expansion", "_training", "_joint", "_demo", "cli"}
+MAY_IMPORT_CORE |= {"_reduction"}
 MAY_IMPORT_CORE |= {"_basis", "_features", "_ascent", "_class_pairs"}  # phase 2
 
 

@@ -92,9 +92,9 @@ class CoreRun:
             (self.batch_size, self.n_threads),
         )
         if isinstance(self.solver, BSGD):
-            self.terms.size, *counts = _core.bsgd(*arguments, self.t, float(len(self.y)))
+            self.terms.size, *counts, self.lost = _core.bsgd(*arguments, self.t, float(len(self.y)))
         else:
-            self.terms.size, *counts = _core.bsca(*arguments)
+            self.terms.size, *counts, self.lost = _core.bsca(*arguments)
         self.t += len(order)
         return tuple(counts)  # type: ignore[return-value]
 

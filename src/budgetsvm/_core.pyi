@@ -19,7 +19,8 @@ Every function exists for float32 and float64; all floating-point arrays marked 
 - *batch*: (points that are evaluated at once, threads that share them).
 
 Every size, length and index is checked first: a wrong one is a ValueError, a wrong type a TypeError.
-The solvers return (size, steps, violations, mistakes, merges, degradation, loss) and release the GIL.
+The solvers return (size, steps, violations, mistakes, merges, degradation, loss, lost) and release the GIL; lost is
+the sum of the degradations, each as a share of β² of the step that led to it.
 """
 
 from collections.abc import Callable
@@ -54,7 +55,7 @@ _Wanted: TypeAlias = tuple[
     NDArray[np.float64],
     NDArray[np.float32],
 ]
-_Result: TypeAlias = tuple[int, int, int, int, int, float, float]
+_Result: TypeAlias = tuple[int, int, int, int, int, float, float, float]
 
 PANEL_BYTES: int
 

@@ -8,11 +8,11 @@ namespace budgetsvm {
 namespace {
 
 using Result = std::tuple<std::int32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                          double, double>;
+                          double, double, double>;
 
 Result result(std::int32_t size, const Tally& tally) {
     return {size,         tally.steps,       tally.violations, tally.mistakes,
-            tally.merges, tally.degradation, tally.loss};
+            tally.merges, tally.degradation, tally.loss,       tally.lost};
 }
 
 // Common to both solvers: `run` gets the visits and the model.

@@ -59,7 +59,10 @@ class JointModel {
         model_.append(x, norm, row);
         if (model_.terms.size <= budget_) return 0;
         ++tally.merges;
-        return reduce(true);
+        const double inserted = model_.terms.coef[model_.terms.size - 1];
+        const double degradation = reduce(true);
+        tally.lost += degradation / (inserted * inserted);
+        return degradation;
     }
 
     // Run budget maintenance once. Returns the degradation. Whether the last term is the point that
