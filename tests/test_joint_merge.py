@@ -270,4 +270,5 @@ def test_every_option_acts_for_any_number_of_outputs(option: Any, n_classes: int
     values = [model.decision_function(X) for model in models]
     np.testing.assert_array_equal(values[1], values[2])
     assert not np.array_equal(values[0], values[1])
-    assert models[1].score(X, y) > 0.8
+    # Multi-merge makes one term of heavy ones, too: without a polish that costs much (docs/theory.md).
+    assert models[1].score(X, y) > (0.6 if "n_terms" in option else 0.85)

@@ -61,11 +61,12 @@ class KernelExpansion:
         evaluate, limit = make(self), self._largest_value()
 
         def carefully(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
-            evaluate(rows, chunk, out)
             part = rows.X[chunk]
             far = np.flatnonzero(_largest_values(part) > limit)
-            if len(far):
-                with np.errstate(over="ignore"):  # what is too large for `out` is infinite there
+            # What overflows is computed anew; and what is too large for `out` is infinite there.
+            with np.errstate(over="ignore", invalid="ignore"):
+                evaluate(rows, chunk, out)
+                if len(far):
                     out[far] = self._far_values(make, part[far], out.shape[1])
 
         return evaluate if limit == np.inf else carefully
@@ -161,4 +162,4 @@ def _largest_values(X: Any) -> NDArray[np.float64]:
         largest = abs(X).max(axis=1).toarray().ravel()
     else:
         largest = np.maximum(np.max(X, axis=1, initial=0), -np.min(X, axis=1, initial=0))
-    return largest
+    return largest.astype(np.float64)
