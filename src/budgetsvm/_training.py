@@ -40,8 +40,8 @@ _CALL_WORK = 1e9
 _MOST_VISITS_PER_CALL = 65536
 # What a kernel value costs beyond its dot product, in multiply-adds.
 _KERNEL_WORK = 16
-# What a golden section search costs, and projection per pair of terms.
-_GOLDEN_WORK, _PROJECT_WORK = 5000, 10
+# What a golden section search costs, of one output and of several, and projection per pair of terms.
+_GOLDEN_WORK, _JOINT_GOLDEN_WORK, _PROJECT_WORK = 5000, 25000, 10
 
 
 _Vector: TypeAlias = NDArray[np.float64]
@@ -286,7 +286,8 @@ class Trainer:
             case Project():
                 work += _PROJECT_WORK * size * size
             case Merge(search="golden"):
-                work += size * _GOLDEN_WORK
+                several = self.problem.outputs.count > 1
+                work += size * (_JOINT_GOLDEN_WORK if several else _GOLDEN_WORK)
         if isinstance(self.settings.kernel, Callback):
             work = _CALL_WORK / 256
         # Without a budget each visit needs room for a term.

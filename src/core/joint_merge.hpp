@@ -85,7 +85,7 @@ class JointMerge {
         Terms<T>& terms = model.terms;
         load_members(model);
         point_ = points_[0], row_ = rows_[0];
-        for (std::size_t i = 1; i < members_.size(); ++i) absorb(i);
+        for (std::size_t i = 1; i < members_.size(); ++i) absorb(i, i + 1 < members_.size());
         const double degradation = refold();
         std::sort(members_.begin(), members_.end());
         const std::int32_t first = members_[0];
@@ -109,8 +109,8 @@ class JointMerge {
         }
     }
 
-    // Merge member i into the point and the row so far.
-    void absorb(std::size_t i) {
+    // Merge member i into the point so far and, if more are to come, the row.
+    void absorb(std::size_t i, bool more) {
         const double own = std::sqrt(product(row_, row_));
         const double other = std::sqrt(product(rows_[i], rows_[i]));
         const double t = cosine(product(row_, rows_[i]), own * other);
@@ -121,6 +121,7 @@ class JointMerge {
         const double share = lighter ? h : 1 - h, rest = 1 - share;
         for (std::size_t k = 0; k < point_.size(); ++k)
             point_[k] = static_cast<T>(share) * point_[k] + static_cast<T>(rest) * points_[i][k];
+        if (!more) return;
         const double kept = std::exp(-L * rest * rest), added = std::exp(-L * share * share);
         for (std::size_t c = 0; c < row_.size(); ++c)
             row_[c] = kept * row_[c] + added * rows_[i][c];
