@@ -165,11 +165,11 @@ def visit_and_compare(
     f = plain.kernel(plain.X[i], points)[0] @ rows + (bias if len(bias) else 0.0)
     alpha = trainer.alpha[i].astype(float)
     steps, _, mistakes, merges, degradation, loss = trainer._visit(np.array([i]))
+    q = float(plain.kernel(plain.X[i], plain.X[i])[0, 0]) + (len(bias) > 0)
     if bsgd:
-        row = plain.bsgd(i, f, t + 1)
+        row = plain.bsgd(i, f, t + 1, q)
         rows, bias = rows * (t / (t + 1)), bias * (t / (t + 1))
     else:
-        q = float(plain.kernel(plain.X[i], plain.X[i])[0, 0]) + (len(bias) > 0)
         row, new = plain.bsca(i, f, alpha, q)
         np.testing.assert_allclose(trainer.alpha[i], new, atol=tolerance * plain.C[i])
     assert bool(steps) == row.any()

@@ -1,5 +1,6 @@
 """Losses: what they promise to each other, and the core's steps for them."""
 
+import itertools
 from typing import Any
 
 import judge
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import core_problem, core_rows
 from scipy.optimize import minimize_scalar
+from sklearn.datasets import make_moons
 
-from budgetsvm import _core, kernels
+from budgetsvm import BudgetSVC, _core, kernels
 from budgetsvm._targets import ManyTargets, OneVsRest, Targets
 from budgetsvm._terms import TermStore
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic, Loss, SquaredHinge, make_loss
@@ -285,7 +287,7 @@ def visit(loss: Loss, u: float, C: float, alpha: float = 0.0) -> tuple[float, li
     problem = core_problem(index, one, one, np.array([C]), variable, np.empty(0, np.int32))
     problem = (loss.core(), *problem[1:4], np.array([u]), *problem[5:])
     rows, common = core_rows(np.zeros((1, 2)), np.float64), (2, kernel.core(), Remove().core())
-    _, *counts = _core.bsca(rows, problem, terms.arrays, 0, *common, (1, 1))
+    _, *counts, _ = _core.bsca(rows, problem, terms.arrays, 0, *common, (1, 1))
     return float(variable[0]), counts
 
 
@@ -322,6 +324,73 @@ def test_logistic_functions_at_the_ends() -> None:
     np.testing.assert_array_equal(loss.conjugate(np.array([0.0, 1.0])), 0)
     assert core_step(loss, 0.0, 1e4, 1.0, 5.0) == pytest.approx(5.0)
     assert core_step(loss, 5.0, -1e4, 1.0, 5.0) == pytest.approx(0.0, abs=1e-12)
+
+
+# ---- steps of gradient descent ----
+
+
+def descend(
+    loss: Loss, u: float, C: float, *, t: int, n: float, curvature: float, joint: bool
+) -> float:
+    """The coefficient that one visit of BSGD inserts in iteration t, for a point of slack u."""
+    terms, kernel = TermStore(4, 2, np.float64), kernels.Linear()
+    index, one, box = np.zeros(1, np.int64), np.ones(1), np.array([C])
+    X = np.array([[np.sqrt(curvature), 0.0]])
+    rows, common = core_rows(X, np.float64), (2, kernel.core(), Remove().core())
+    diagonal, target = np.array([curvature]), np.array([u])
+    if joint:
+        wanted = (loss.core(), False, np.empty(0, np.int32), target[:, None], box)
+        wanted = (*wanted, np.zeros((1, 1), np.float32))
+        coef = np.zeros((terms.capacity, 1))
+        size, *_ = _core.joint(
+            *(rows, index, diagonal, wanted, terms.arrays, 0, coef, np.empty(0)), *common, t - 1, n
+        )
+        return float(coef[0, 0]) / t if size else 0.0
+    problem = (loss.core(), index, diagonal, one, target, box, np.zeros(1))
+    problem = (*problem, np.empty(0, np.int32), np.empty(0))
+    size, *_ = _core.bsgd(rows, problem, terms.arrays, 0, *common, (1, 1), t - 1, n)
+    return float(terms.coef[0]) / t if size else 0.0
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("name", LOSSES)
+def test_steps_of_gradient_descent(name: str, joint: bool) -> None:
+    """n C φ'(u) / t; for the squared hinge the implicit step, which no C lets overshoot."""
+    loss = LOSSES[name]
+    grid = itertools.product([-1.5, 0.2, 3.0], [1e-3, 1.0, 1e4], [1, 7, 1000], [0.3, 1.0, 25.0])
+    for u, C, t, curvature in grid:
+        rate = 50 * C / t
+        found = descend(loss, u, C, t=t, n=50.0, curvature=curvature, joint=joint)
+        expected = rate * float(loss.slope(np.array([u]), 0.0)[0])
+        if name == "squared_hinge":
+            expected = 2 * rate * max(0.0, u) / (1 + 2 * rate * curvature)
+            after = u - curvature * found  # it is the gradient step from where it leads to
+            assert found == pytest.approx(2 * rate * max(0.0, after), rel=1e-6, abs=1e-9 * rate)
+            assert after >= 0 or u < 0
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("C", [1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3])
+def test_squared_hinge_by_gradient_descent(C: float, n_classes: int) -> None:
+    """It does not diverge, whatever the C (it did, to NaN, from C = 1 on)."""
+    X, y = make_moons(3000, noise=0.2, random_state=0)
+    y = y + ((X[:, 0] > 1) & (y == 1)) * (n_classes > 2)
+    for options in ({"budget": 50}, {"budget": 50, "fit_intercept": True}, {"budget": None}):
+        model = BudgetSVC(
+            **options,  # type: ignore[arg-type]
+            solver="bsgd",
+            loss="squared_hinge",
+            polish=False,
+            epochs=2,
+            gamma=5.0,
+            C=C,
+            random_state=0,
+        ).fit(X, y)
+        f = model.decision_function(X)
+        assert np.isfinite(f).all()
+        assert abs(f).max() < 30
+        assert model.score(X, y) > 0.93
 
 
 # ---- passes of coordinate ascent ----

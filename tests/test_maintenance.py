@@ -35,8 +35,9 @@ def random_terms(rng: Any, size: int, d: int = 3, spread: float = 1.0) -> tuple[
 
 def reduce(terms: TermStore, kernel: kernels.Kernel, maintenance: Maintenance) -> float:
     """Run maintenance once, in place; returns the degradation."""
+    budget = terms.size - 1
     terms.size, degradation = _core.reduce(
-        terms.arrays, terms.size, terms.core_kernel(kernel), maintenance.core()
+        terms.arrays, terms.size, terms.core_kernel(kernel), maintenance.core(), budget
     )
     return degradation
 

@@ -92,9 +92,9 @@ class CoreRun:
             (self.batch_size, self.n_threads),
         )
         if isinstance(self.solver, BSGD):
-            self.terms.size, *counts = _core.bsgd(*arguments, self.t, float(len(self.y)))
+            self.terms.size, *counts, self.lost = _core.bsgd(*arguments, self.t, float(len(self.y)))
         else:
-            self.terms.size, *counts = _core.bsca(*arguments)
+            self.terms.size, *counts, self.lost = _core.bsca(*arguments)
         self.t += len(order)
         return tuple(counts)  # type: ignore[return-value]
 
@@ -549,3 +549,49 @@ def test_permutations_cover_all_orders_of_multimerge() -> None:
         for rest in itertools.permutations(members[1:])
     ]
     assert abs(folded[0] - folded[1]) > 1e-6
+
+
+# ---- the trial of learn_basis ----
+
+
+@pytest.mark.parametrize("solver", ["bsca", "bsgd"])
+def test_lost_shares_of_steps(solver: str) -> None:
+    """Degradations as shares of what the step before inserted."""
+    X, y = moons(60, 3, noise=0.25)
+    core, _ = make_pair(X, y, kernel="rbf", solver=solver, maintenance="merge", budget=8)
+    shares = []
+    for i in iid(60, 150):
+        alpha = core.alpha_stored[i]
+        _, _, _, merges, degradation, _ = core.visit(i)
+        inserted = core.alpha_stored[i] - alpha
+        scale = core.t if solver == "bsgd" else 1.0
+        expected = degradation * scale**2 / inserted**2 if merges else 0.0
+        assert core.lost == pytest.approx(expected, rel=1e-9)
+        assert 0 <= core.lost <= 1 + 1e-9
+        shares.append(core.lost)
+    assert np.count_nonzero(shares) > 20
+
+
+def restarts(solver: Any, gamma: float, C: float, n_terms: int = 2) -> bool:
+    """Whether the trial found that the budget is overwhelmed."""
+    X, y = moons(2000, 3)
+    settings = Settings(kernels.Gaussian(gamma), solver, Merge(n_terms=n_terms), 20)
+    problem = Problem(Rows(X, np.float64, None), Targets.of_labels(y, np.full(2000, C)))
+    trainer = Trainer(settings, problem, TermStore(21, 2, np.float64), np.random.default_rng(0))
+    with Progress("", 0, shown=False) as progress:
+        trainer.learn_basis(2000, progress)
+    assert trainer.problem.outputs.box[0] in (C, pytest.approx(0.3))
+    return trainer.problem is not problem
+
+
+@pytest.mark.parametrize("C", [1.0, 32.0, 1000.0])
+@pytest.mark.parametrize("solver", [BSCA(), BSGD()])
+def test_the_trial_restarts_where_the_budget_is_overwhelmed(solver: Any, C: float) -> None:
+    """Whatever the C and the solver: steps of BSGD are n C / t long, those of BSCA about 1."""
+    assert not restarts(solver, 1.0, C)
+    assert restarts(solver, 500.0, C)
+
+
+def test_the_trial_with_multimerge() -> None:
+    assert not restarts(BSGD(), 1.0, 32.0, n_terms=3)
+    assert restarts(BSGD(), 500.0, 32.0, n_terms=3)

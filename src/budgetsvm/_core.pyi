@@ -18,7 +18,9 @@ Every function exists for float32 and float64; all floating-point arrays marked 
   empty, and targets are (points, outputs), as is alpha.
 - *batch*: (points that are evaluated at once, threads that share them).
 
-The solvers return (size, steps, violations, mistakes, merges, degradation, loss) and release the GIL.
+Every size, length and index is checked first: a wrong one is a ValueError, a wrong type a TypeError.
+The solvers return (size, steps, violations, mistakes, merges, degradation, loss, lost) and release the GIL; lost is
+the sum of the degradations, each as a share of β² of the step that led to it.
 """
 
 from collections.abc import Callable
@@ -53,7 +55,7 @@ _Wanted: TypeAlias = tuple[
     NDArray[np.float64],
     NDArray[np.float32],
 ]
-_Result: TypeAlias = tuple[int, int, int, int, int, float, float]
+_Result: TypeAlias = tuple[int, int, int, int, int, float, float, float]
 
 PANEL_BYTES: int
 
@@ -67,7 +69,10 @@ def bsca(
     maintenance: _Maintenance,
     batch: tuple[int, int],
 ) -> _Result:
-    """Visit the rows in order by budgeted stochastic coordinate ascent; budget 0 is no budget."""
+    """Visit the rows in order by budgeted stochastic coordinate ascent; budget 0 is no budget.
+
+    With a budget, size must not exceed it, and there must be room for one term more.
+    """
 
 def bsgd(
     rows: _Rows,
@@ -151,9 +156,22 @@ def ascend(
     """
 
 def reduce(
-    terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance
+    terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance, budget: int
 ) -> tuple[int, float]:
-    """Run budget maintenance once; returns the new size and the degradation."""
+    """Run budget maintenance until there are no more than `budget` terms, or a bounded number of times.
+
+    Returns the new size and the sum of the degradations.
+    """
+
+def joint_reduce(
+    terms: _Terms,
+    size: int,
+    coef: NDArray[np.float64],
+    kernel: _Kernel,
+    maintenance: _Maintenance,
+    budget: int,
+) -> tuple[int, float]:
+    """The same for several outputs; coef as for `joint`."""
 
 def decision(
     rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[np.float64]
@@ -167,7 +185,7 @@ def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, floa
     """The best (h, v(h), degradation / beta_b²) for merging, L = -ln k(z_a, z_b)."""
 
 def joint_merge_point(
-    rho: float, cosine: float, L: float, iterations: int = 40
+    rho: float, cosine: float, L: float, iterations: int = 40, golden: bool = False
 ) -> tuple[float, float]:
     """The same for rows of coefficients, rho being the ratio of their norms: (h, degradation)."""
 

@@ -61,7 +61,7 @@ class JointTrainer(Trainer):
         settings, terms = self.settings, self.terms
         assert settings.budget is not None
         bsgd = isinstance(settings.solver, BSGD)
-        terms.size, *counts = _core.joint(
+        terms.size, *counts, lost = _core.joint(
             self.problem.rows.source(order),
             order,
             self._diagonal(order) + (len(self.bias) > 0),
@@ -76,6 +76,7 @@ class JointTrainer(Trainer):
             self.t if bsgd else 0,
             self._n_total if bsgd else 0.0,
         )
+        self._lost += lost
         self.t += len(order)
         return np.array(counts, dtype=np.float64)
 

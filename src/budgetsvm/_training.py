@@ -26,9 +26,10 @@ _PLAIN_EPOCHS = 5
 _FEWEST_VISITS_PER_TERM, _MOST_VISITS = 20, 1_000_000
 
 # The trial of learn_basis. With a budget that suffices, the loss per visit is 0.04 or less on all data
-# that we know; where it exceeds the limit, C = 0.3 gives the best terms (docs/theory.md).
+# that we know; where it exceeds the limit, C = 0.3 gives the best terms (docs/theory.md). BSGD loses a
+# tenth of a step at most there, and a third or more where the smaller C helps.
 _TRIAL_VISITS_PER_TERM = 40
-_OVERWHELMED, _CAUTIOUS_C = 0.15, 0.3
+_OVERWHELMED, _STEPS_OVERWHELMED, _CAUTIOUS_C = 0.15, 0.2, 0.3
 
 # Points that the core evaluates at once. In larger batches more has changed when a point's turn comes,
 # for smaller ones the terms are read more often; the result is the same up to rounding.
@@ -39,8 +40,8 @@ _CALL_WORK = 1e9
 _MOST_VISITS_PER_CALL = 65536
 # What a kernel value costs beyond its dot product, in multiply-adds.
 _KERNEL_WORK = 16
-# What a golden section search costs, and projection per pair of terms.
-_GOLDEN_WORK, _PROJECT_WORK = 5000, 10
+# What a golden section search costs, of one output and of several, and projection per pair of terms.
+_GOLDEN_WORK, _JOINT_GOLDEN_WORK, _PROJECT_WORK = 5000, 25000, 10
 
 
 _Vector: TypeAlias = NDArray[np.float64]
@@ -134,6 +135,7 @@ class Trainer:
     def __post_init__(self) -> None:
         n = len(self.problem.outputs)
         self.alpha = np.zeros(n)
+        self._lost = 0.0  # sum over the runs of maintenance, of the share of a step that they cost
         unlimited = self.settings.budget is None
         self._slots = np.full(n if unlimited else 0, -1, np.int32)
         if self.settings.budget is not None:  # each visit of a small data set adds one at most
@@ -150,8 +152,7 @@ class Trainer:
         self.run(trial, progress)
         if self.stopped:
             return
-        merging = isinstance(self.settings.maintenance, Merge)
-        if merging and trial < visits and self._loss_per_visit() > _OVERWHELMED:
+        if trial < visits and self._overwhelmed():
             outputs = self.problem.outputs
             scale = min(1.0, _CAUTIOUS_C / float(np.median(outputs.box)))
             self.problem = replace(self.problem, outputs=outputs.scaled(scale))
@@ -160,11 +161,18 @@ class Trainer:
             self.terms.size = self.t = 0
         self.run(visits - trial, progress)
 
-    def _loss_per_visit(self) -> float:
-        """Return the degradation per visit, once the budget is full; a step inserts at most about 1."""
+    def _overwhelmed(self) -> bool:
+        """Return whether maintenance destroys much of what the steps insert, once the budget is full."""
+        maintenance = self.settings.maintenance
+        if not isinstance(maintenance, Merge):
+            return False
         full = [record for record in self.history if record["merges"]]
-        visits = sum(record["visits"] for record in full)
-        return sum(record["degradation"] for record in full) / max(1, visits)
+        if isinstance(self.settings.solver, BSGD):
+            # Steps shrink as 1 / t: what counts is the share of each. One run serves n_terms - 1 of them.
+            steps = sum(record["merges"] for record in full) * (maintenance.n_terms - 1)
+            return self._lost > _STEPS_OVERWHELMED * steps
+        visits = sum(record["visits"] for record in full)  # a step inserts about 1 at most
+        return sum(record["degradation"] for record in full) > _OVERWHELMED * visits
 
     def run(self, visits: int, progress: Progress) -> None:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
@@ -242,9 +250,10 @@ class Trainer:
             (self.batch_size, self.n_threads),
         )
         if isinstance(settings.solver, BSGD):
-            terms.size, *counts = _core.bsgd(*arguments, self.t, self._n_total)
+            terms.size, *counts, lost = _core.bsgd(*arguments, self.t, self._n_total)
         else:
-            terms.size, *counts = _core.bsca(*arguments)
+            terms.size, *counts, lost = _core.bsca(*arguments)
+        self._lost += lost
         self.t += len(order)
         return np.array(counts, dtype=np.float64)
 
@@ -281,7 +290,8 @@ class Trainer:
             case Project():
                 work += _PROJECT_WORK * size * size
             case Merge(search="golden"):
-                work += size * _GOLDEN_WORK
+                several = self.problem.outputs.count > 1
+                work += size * (_JOINT_GOLDEN_WORK if several else _GOLDEN_WORK)
         if isinstance(self.settings.kernel, Callback):
             work = _CALL_WORK / 256
         # Without a budget each visit needs room for a term.

@@ -44,7 +44,8 @@ class Merge(Maintenance):
         search per candidate as in the paper (the same up to rounding, and much slower).
     partners : {"any", "same-sign"}, default="any"
         Whether terms with coefficients of opposite sign may be merged. The paper merges equal signs
-        only; considering both is more accurate (see the theory page of the documentation).
+        only; considering both is more accurate (see the theory page of the documentation). With several
+        outputs a term has a row of coefficients, and the sign is that of the inner product of two rows.
     """
 
     n_terms: int = 2

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The arguments of the extension's functions: types of NumPy arrays, and how they are unpacked.
+// Every size, length and index is checked here, before any work is done: what lies behind trusts
+// them, and a wrong one would be read or written out of bounds.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,19 +11,18 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <variant>
 
-#include "bsca.hpp"
-#include "joint.hpp"
-#include "merge.hpp"
-#include "project.hpp"
-#include "remove.hpp"
+#include "kernel.hpp"
+#include "loss.hpp"
 
 namespace budgetsvm {
-namespace {
 
 namespace nb = nanobind;
 
@@ -39,29 +40,34 @@ using RowsArg = std::tuple<MatrixArg, std::optional<Array<const std::int64_t, 1>
 template <class T>
 using TermsArg = std::tuple<Array<T, 3>, Array<T, 1>, Array<double, 1>>;
 using KernelArg = std::tuple<std::string, double, double, int, nb::object>;
-using MaintenanceArg = std::tuple<std::string, bool, bool, int>;
-using BatchArg = std::tuple<std::int32_t, int>;   // points, threads
 using LossArg = std::tuple<std::string, double>;  // name, epsilon
-using ProblemArg =
-    std::tuple<LossArg, Array<const std::int64_t, 1>, Array<const double, 1>,
-               Array<const double, 1>, Array<const double, 1>, Array<const double, 1>,
-               Array<double, 1>, Array<std::int32_t, 1>, Array<double, 1>>;
-// loss, whether outputs are coupled, labels (or none), targets, box, alpha
-using WantedArg = std::tuple<LossArg, bool, Array<const std::int32_t, 1>, Array<const double, 2>,
-                             Array<const double, 1>, Array<float, 2>>;
-using Result = std::tuple<std::int32_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                          double, double>;
 
-void require(bool condition, const char* message) {
+inline void require(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);
 }
 
-void set_values(Rows& rows, const float* values) { rows.singles = values; }
-void set_values(Rows& rows, const double* values) { rows.doubles = values; }
+// A length as the core counts, with room to round it up.
+inline std::int32_t checked_length(std::size_t length) {
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max() - 4096;
+    require(length <= most, "an array is too long");
+    return static_cast<std::int32_t>(length);
+}
+
+// All indices are in [0, n).
+template <class Indices>
+void check_indices(const Indices& indices, std::size_t n, const char* message) {
+    bool inside = true;
+    for (std::size_t r = 0; r < indices.shape(0); ++r)
+        inside = inside && static_cast<std::uint64_t>(indices.data()[r]) < n;
+    require(inside, message);
+}
+
+inline void set_values(Rows& rows, const float* values) { rows.singles = values; }
+inline void set_values(Rows& rows, const double* values) { rows.doubles = values; }
 
 template <class S>
 void unpack_matrix(Rows& rows, const Array<const S, 2>& dense) {
-    require(static_cast<std::int32_t>(dense.shape(1)) == rows.features,
+    require(dense.shape(1) == static_cast<std::size_t>(rows.features),
             "rows and terms differ in their number of features");
     set_values(rows, dense.data());
     rows.count = static_cast<std::int64_t>(dense.shape(0));
@@ -75,41 +81,59 @@ void unpack_matrix(Rows& rows, const SparseArg<S>& sparse) {
     rows.indices = indices.data();
     rows.starts = starts.data();
     rows.count = static_cast<std::int64_t>(starts.shape(0)) - 1;
+    rows.stored = static_cast<std::int64_t>(values.shape(0));
 }
 
-Rows unpack_rows(const RowsArg& arg, std::int32_t features) {
+// The sparse rows at hand, not all that there are: as much work as to copy them.
+inline void check_sparse(const Rows& rows) {
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+        const std::int64_t i = rows.position(r), from = rows.starts[i], to = rows.starts[i + 1];
+        require(0 <= from && from <= to && to <= rows.stored &&
+                    to - from <= std::numeric_limits<std::int32_t>::max(),
+                "where sparse rows start is out of order or out of range");
+        std::uint32_t largest = 0;  // what is negative becomes large
+        for (std::int64_t e = from; e < to; ++e)
+            largest = std::max(largest, static_cast<std::uint32_t>(rows.indices[e]));
+        require(from == to || largest < static_cast<std::uint32_t>(rows.features),
+                "the index of a feature is out of range");
+    }
+}
+
+inline Rows unpack_rows(const RowsArg& arg, std::int32_t features) {
     const auto& [matrix, chosen, centre] = arg;
     Rows rows{};
     rows.features = features;
     std::visit([&](const auto& some) { unpack_matrix(rows, some); }, matrix);
     if (centre) {
-        require(!rows.indices && static_cast<std::int32_t>(centre->shape(0)) == features,
+        require(!rows.indices && centre->shape(0) == static_cast<std::size_t>(features),
                 "the centre does not fit to the rows");
         rows.centre = centre->data();
     }
-    if (!chosen) return rows;
-    for (std::size_t r = 0; r < chosen->shape(0); ++r)
-        require(chosen->data()[r] >= 0 && chosen->data()[r] < rows.count,
-                "the index of a row is out of range");
-    rows.chosen = chosen->data();
-    rows.count = static_cast<std::int64_t>(chosen->shape(0));
+    if (chosen) {
+        check_indices(*chosen, static_cast<std::size_t>(rows.count),
+                      "the index of a row is out of range");
+        rows.chosen = chosen->data();
+        rows.count = static_cast<std::int64_t>(chosen->shape(0));
+    }
+    if (rows.indices) check_sparse(rows);
     return rows;
 }
 
 template <class T>
 Terms<T> unpack_terms(const TermsArg<T>& arg, std::int32_t size) {
     const auto& [panels, norms, coef] = arg;
-    require(static_cast<std::int32_t>(panels.shape(2)) == lanes<T>, "panels have the wrong width");
-    const auto capacity = static_cast<std::int32_t>(panels.shape(0)) * lanes<T>;
-    require(static_cast<std::int32_t>(norms.shape(0)) == capacity &&
-                static_cast<std::int32_t>(coef.shape(0)) == capacity,
+    require(panels.shape(2) == static_cast<std::size_t>(lanes<T>), "panels have the wrong width");
+    const std::int32_t features = checked_length(panels.shape(1));
+    const std::int32_t capacity =
+        checked_length(checked_length(panels.shape(0)) * static_cast<std::size_t>(lanes<T>));
+    require(norms.shape(0) == static_cast<std::size_t>(capacity) &&
+                coef.shape(0) == static_cast<std::size_t>(capacity),
             "panels, norms and coef differ in length");
     require(0 <= size && size <= capacity, "size exceeds the capacity");
-    return {panels.data(), norms.data(), coef.data(),
-            size,          capacity,     static_cast<std::int32_t>(panels.shape(1))};
+    return {panels.data(), norms.data(), coef.data(), size, capacity, features};
 }
 
-KernelKind kernel_kind(const std::string& name) {
+inline KernelKind kernel_kind(const std::string& name) {
     const std::pair<const char*, KernelKind> kinds[] = {
         {"rbf", KernelKind::gaussian},    {"laplacian", KernelKind::laplacian},
         {"poly", KernelKind::polynomial}, {"sigmoid", KernelKind::sigmoid},
@@ -121,10 +145,13 @@ KernelKind kernel_kind(const std::string& name) {
 }
 
 // The callback borrows the Python function: the arguments of the call keep it alive.
-Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
+inline Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
     const auto& [name, gamma, coef0, degree, function] = arg;
     Kernel kernel{kernel_kind(name), gamma, coef0, degree, nullptr};
+    require(gamma > 0 && std::isfinite(gamma), "gamma must be positive and finite");
+    require(std::isfinite(coef0) && degree >= 1, "coef0 must be finite, the degree at least 1");
     if (kernel.kind != KernelKind::callable) return kernel;
+    require(nb::isinstance<nb::callable>(function), "the kernel is no function");
     const nb::handle callee = function;
     kernel.callback = [callee, features](const double* x, std::int32_t size, double* out) {
         nb::gil_scoped_acquire gil;
@@ -132,67 +159,19 @@ Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
         nb::ndarray<nb::numpy, const double> point(x, 1, shape, nb::handle());
         const auto values =
             nb::cast<Array<const double, 1>>(callee(nb::cast(point, nb::rv_policy::copy), size));
-        require(static_cast<std::int32_t>(values.shape(0)) == size,
+        require(values.shape(0) == static_cast<std::size_t>(size),
                 "the kernel returned a wrong shape");
         std::copy(values.data(), values.data() + size, out);
     };
     return kernel;
 }
 
-// Calls action(maintenance) with the strategy asked for.
-template <class T, class Action>
-auto with_maintenance(const MaintenanceArg& arg, const Kernel& kernel, const Terms<T>& terms,
-                      Action action) {
-    const auto& [name, golden, same_sign, n_terms] = arg;
-    if (name == "merge") {
-        require(kernel.kind == KernelKind::gaussian, "merging needs the Gaussian kernel");
-        Merge<T> merge(kernel, terms, {golden, same_sign, n_terms});
-        return action(merge);
-    }
-    if (name == "project") {
-        Project<T> project(kernel, terms);
-        return action(project);
-    }
-    require(name == "remove", "unknown maintenance");
-    Remove<T> remove(kernel);
-    return action(remove);
-}
-
-Loss unpack_loss(const LossArg& arg) {
+inline Loss unpack_loss(const LossArg& arg) {
     const auto& [name, epsilon] = arg;
+    require(epsilon >= 0 && std::isfinite(epsilon), "epsilon must not be negative");
     for (const auto& [known, kind] : loss_names)
         if (name == known) return Loss{kind, epsilon};
     throw nb::value_error(("unknown loss " + name).c_str());
 }
 
-void check_order(const Array<const std::int64_t, 1>& order, std::size_t n) {
-    for (std::size_t r = 0; r < order.shape(0); ++r)
-        require(order.data()[r] >= 0 && order.data()[r] < static_cast<std::int64_t>(n),
-                "an index in the visiting order is out of range");
-}
-
-Visits unpack_visits(const RowsArg& rows_arg, const ProblemArg& problem, std::int32_t features) {
-    const auto& [loss, order, diagonal, y, targets, box, alpha, slots, bias] = problem;
-    Visits visits{unpack_rows(rows_arg, features),
-                  order.data(),
-                  diagonal.data(),
-                  y.data(),
-                  targets.data(),
-                  box.data(),
-                  alpha.data(),
-                  unpack_loss(loss),
-                  static_cast<std::int64_t>(order.shape(0)),
-                  slots.shape(0) ? slots.data() : nullptr,
-                  bias.shape(0) ? bias.data() : nullptr,
-                  targets.shape(0) == 1 ? 0 : 1};
-    const std::size_t n = y.shape(0);
-    require(visits.rows.count == visits.count && diagonal.shape(0) == order.shape(0) &&
-                (targets.shape(0) == 1 || targets.shape(0) == n) && box.shape(0) == n &&
-                alpha.shape(0) == n && (!visits.slots || slots.shape(0) == n),
-            "arrays of the problem differ in length");
-    check_order(order, n);
-    return visits;
-}
-
-}  // namespace
 }  // namespace budgetsvm

@@ -3,112 +3,18 @@
 // GIL. All arrays belong to Python; results are written in place. Documented in _core.pyi.
 #include "arguments.hpp"
 #include "ascent.hpp"
-#include "bsgd.hpp"
+#include "degradation_table.hpp"
+#include "joint_merge_point.hpp"
 #include "passes.hpp"
+#include "points.hpp"
 
-namespace nb = nanobind;
 using namespace budgetsvm;
 
+namespace budgetsvm {
+void bind_learning(nb::module_& m);  // bind_learning.cpp
+}
+
 namespace {
-
-// Common to both solvers: `run` gets the visits and the model.
-template <class T, class Run>
-Result solve(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& terms_arg,
-             std::int32_t size, std::int32_t budget, const KernelArg& kernel_arg,
-             const MaintenanceArg& maintenance_arg, const BatchArg& batch_arg, Run run) {
-    Terms<T> terms = unpack_terms(terms_arg, size);
-    const Visits visits = unpack_visits(rows, problem, terms.features);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    const bool unlimited = budget <= 0;
-    require(
-        unlimited ? visits.slots && size + visits.count <= terms.capacity : budget < terms.capacity,
-        "no room for the terms");
-    auto [batch_size, n_threads] = batch_arg;
-    require(batch_size >= 1 && n_threads >= 1, "batch size and threads must be positive");
-    // A Python function sees the terms only, and not the other points of a batch.
-    if (kernel.kind == KernelKind::callable) batch_size = n_threads = 1;
-    Batch<T> batch(kernel, terms, batch_size, !unlimited, n_threads);
-    const Tally tally = with_maintenance(maintenance_arg, kernel, terms, [&](auto& maintenance) {
-        nb::gil_scoped_release release;
-        Team team(std::min(n_threads, batch.most_tiles()),
-                  [&](std::int32_t i) { batch.evaluate(i, visits.rows, terms); });
-        Expansion<T, std::decay_t<decltype(maintenance)>> model{
-            terms, maintenance, batch, team, unlimited ? terms.capacity : budget, batch_size};
-        return run(visits, model);
-    });
-    return {terms.size,   tally.steps,       tally.violations, tally.mistakes,
-            tally.merges, tally.degradation, tally.loss};
-}
-
-Wanted unpack_wanted(const WantedArg& arg, std::size_t n) {
-    const auto& [loss, coupled, labels, targets, box, alpha] = arg;
-    const bool classes = labels.shape(0) > 0;
-    require(classes ? labels.shape(0) == n && targets.shape(0) == 1
-                    : targets.shape(0) == n && targets.shape(1) == alpha.shape(1),
-            "labels or targets have the wrong shape");
-    require(box.shape(0) == n && alpha.shape(0) == n, "arrays of the problem differ in length");
-    require(classes || !coupled, "only the outputs of classes can be coupled");
-    for (std::size_t i = 0; i < labels.shape(0); ++i)
-        require(
-            labels.data()[i] >= 0 && labels.data()[i] < static_cast<std::int32_t>(alpha.shape(1)),
-            "a label is out of range");
-    return {classes ? labels.data() : nullptr,         targets.data(),    box.data(), alpha.data(),
-            static_cast<std::int32_t>(alpha.shape(1)), unpack_loss(loss), coupled};
-}
-
-Reduction reduction_of(const MaintenanceArg& arg, const Kernel& kernel) {
-    const std::string& name = std::get<0>(arg);
-    require(name == "merge" || name == "project" || name == "remove", "unknown maintenance");
-    require(name != "merge" || kernel.kind == KernelKind::gaussian,
-            "merging needs the Gaussian kernel");
-    return name == "merge"     ? Reduction::merge
-           : name == "project" ? Reduction::project
-                               : Reduction::remove;
-}
-
-// Both solvers for several outputs; `t` and n_total are those of BSGD, n_total = 0 means BSCA.
-template <class T>
-Result joint(const RowsArg& rows_arg, const Array<const std::int64_t, 1>& order,
-             const Array<const double, 1>& diagonal, const WantedArg& wanted_arg,
-             const TermsArg<T>& terms_arg, std::int32_t size, Array<double, 2> coef,
-             Array<double, 1> bias, std::int32_t budget, const KernelArg& kernel_arg,
-             const MaintenanceArg& maintenance, std::int64_t t, double n_total) {
-    Terms<T> terms = unpack_terms(terms_arg, size);
-    const Rows rows = unpack_rows(rows_arg, terms.features);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    const std::size_t n = std::get<4>(wanted_arg).shape(0);
-    const Wanted wanted = unpack_wanted(wanted_arg, n);
-    check_order(order, n);
-    const auto outputs = static_cast<std::size_t>(wanted.outputs);
-    require(static_cast<std::int64_t>(order.shape(0)) == rows.count &&
-                diagonal.shape(0) == order.shape(0) && coef.shape(1) == outputs &&
-                static_cast<std::int32_t>(coef.shape(0)) >= terms.capacity &&
-                (bias.shape(0) == 0 || bias.shape(0) == outputs),
-            "arrays of the problem differ in length");
-    require(budget >= 1 && budget < terms.capacity, "no room for the terms");
-    JointModel<T> model(kernel, terms, coef.data(), bias.shape(0) ? bias.data() : nullptr,
-                        wanted.outputs, budget, reduction_of(maintenance, kernel));
-    nb::gil_scoped_release release;
-    const Tally tally =
-        n_total > 0 ? joint_bsgd(rows, order.data(), wanted, kernel, model, t, n_total)
-                    : joint_bsca(rows, order.data(), diagonal.data(), wanted, kernel, model);
-    return {terms.size,   tally.steps,       tally.violations, tally.mistakes,
-            tally.merges, tally.degradation, tally.loss};
-}
-
-template <class T>
-std::tuple<std::int32_t, double> reduce(const TermsArg<T>& terms_arg, std::int32_t size,
-                                        const KernelArg& kernel_arg,
-                                        const MaintenanceArg& maintenance_arg) {
-    Terms<T> terms = unpack_terms(terms_arg, size);
-    require(size >= 1, "there is no term to reduce");
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    Batch<T> empty(kernel, terms, 1, false);
-    const double degradation =
-        with_maintenance(maintenance_arg, kernel, terms,
-                         [&](auto& maintenance) { return maintenance.reduce(terms, empty); });
-    return {terms.size, degradation};
-}
 
 // Calls use(start, points) for all rows, some at a time, without the GIL.
 template <class T, class Use>
@@ -144,7 +50,7 @@ void kernel_block(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_
                   const KernelArg& kernel_arg, Array<T, 2> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
     const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
-    const auto width = static_cast<std::int32_t>(out.shape(1));
+    const std::int32_t width = checked_length(out.shape(1));
     require(width == size || width == size + 1, "out has the wrong width");
     T* values = out.data();
     for_points(rows, terms, kernel, out.shape(0), [&](std::int64_t start, Points<T> points) {
@@ -159,11 +65,9 @@ void kernel_block(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_
 template <class T>
 ChosenRows<T> unpack_chosen(const Array<const T, 2>& block,
                             const Array<const std::int64_t, 1>& chosen) {
-    const auto n = static_cast<std::int64_t>(block.shape(0));
-    const auto count = static_cast<std::int64_t>(chosen.shape(0));
-    for (std::int64_t r = 0; r < count; ++r)
-        require(chosen.data()[r] >= 0 && chosen.data()[r] < n, "a chosen row is out of range");
-    return {block.data(), chosen.data(), count, static_cast<std::int32_t>(block.shape(1))};
+    check_indices(chosen, block.shape(0), "a chosen row is out of range");
+    return {block.data(), chosen.data(), static_cast<std::int64_t>(chosen.shape(0)),
+            checked_length(block.shape(1))};
 }
 
 // out_i = sum_j block_ij coef_j for the chosen rows, in double whatever the block is.
@@ -205,23 +109,19 @@ std::tuple<std::int64_t, double, double> ascend_rows(
     Array<const double, 1> y, Array<const double, 1> targets, Array<const double, 1> box,
     Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order, double upper,
     double lower) {
-    const auto n = static_cast<std::int64_t>(rows.shape(0));
     for (const std::size_t length :
          {curvature.shape(0), y.shape(0), targets.shape(0), box.shape(0), alpha.shape(0)})
-        require(static_cast<std::int64_t>(length) == n, "arrays of the problem differ in length");
+        require(length == rows.shape(0), "arrays of the problem differ in length");
     require(w.shape(0) == rows.shape(1), "w has the wrong length");
-    const auto count = static_cast<std::int64_t>(order.shape(0));
-    for (std::int64_t r = 0; r < count; ++r)
-        require(order.data()[r] >= 0 && order.data()[r] < n,
-                "an index in the order is out of range");
+    check_indices(order, rows.shape(0), "an index in the order is out of range");
     Loss exact = unpack_loss(loss);
     exact.shortest = 0;
-    const LinearProblem<T> problem{
-        exact,        rows.data(),    curvature.data(),
-        y.data(),     targets.data(), box.data(),
-        alpha.data(), w.data(),       static_cast<std::int32_t>(rows.shape(1))};
+    const LinearProblem<T> problem{exact,        rows.data(),    curvature.data(),
+                                   y.data(),     targets.data(), box.data(),
+                                   alpha.data(), w.data(),       checked_length(rows.shape(1))};
     nb::gil_scoped_release release;
-    const Pass pass = ascend(problem, order.data(), count, {upper, lower});
+    const Pass pass =
+        ascend(problem, order.data(), static_cast<std::int64_t>(order.shape(0)), {upper, lower});
     return {pass.kept, pass.upper, pass.lower};
 }
 
@@ -230,31 +130,6 @@ void bind(nb::module_& m) {
     using nb::arg;
     // Never convert an array: what is written to the copy would be lost.
     const auto array = [](const char* name) { return nb::arg(name).noconvert(); };
-    m.def(
-        "bsca",
-        [](const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& terms,
-           std::int32_t size, std::int32_t budget, const KernelArg& kernel,
-           const MaintenanceArg& maintenance, const BatchArg& batch) {
-            return solve<T>(rows, problem, terms, size, budget, kernel, maintenance, batch,
-                            [](const auto& visits, auto& model) { return bsca(visits, model); });
-        },
-        array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
-        arg("maintenance"), arg("batch"));
-    m.def(
-        "bsgd",
-        [](const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& terms,
-           std::int32_t size, std::int32_t budget, const KernelArg& kernel,
-           const MaintenanceArg& maintenance, const BatchArg& batch, std::int64_t t,
-           double n_total) {
-            return solve<T>(
-                rows, problem, terms, size, budget, kernel, maintenance, batch,
-                [=](const auto& visits, auto& model) { return bsgd(visits, model, t, n_total); });
-        },
-        array("rows"), array("problem"), array("terms"), arg("size"), arg("budget"), arg("kernel"),
-        arg("maintenance"), arg("batch"), arg("t"), arg("n_total"));
-    m.def("joint", &joint<T>, array("rows"), array("order"), array("diagonal"), array("wanted"),
-          array("terms"), arg("size"), array("coef"), array("bias"), arg("budget"), arg("kernel"),
-          arg("maintenance"), arg("t"), arg("n_total"));
     m.def("ascend", &ascend_rows<T>, arg("loss"), array("rows"), array("curvature"), array("y"),
           array("targets"), array("box"), array("alpha"), array("w"), array("order"), arg("upper"),
           arg("lower"));
@@ -263,7 +138,6 @@ void bind(nb::module_& m) {
           array("v"), array("sums"));
     m.def("add_normal_times", &add_normal_times_block<T>, array("block"), array("chosen"),
           array("weights"), array("v"), array("sums"));
-    m.def("reduce", &reduce<T>, array("terms"), arg("size"), arg("kernel"), arg("maintenance"));
     m.def("decision", &decision<T>, array("rows"), array("terms"), arg("size"), arg("kernel"),
           array("out"));
     m.def("kernel_block", &kernel_block<T>, array("rows"), array("terms"), arg("size"),
@@ -273,6 +147,7 @@ void bind(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+    bind_learning(m);
     bind<float>(m);
     bind<double>(m);
     m.def(
@@ -285,11 +160,13 @@ NB_MODULE(_core, m) {
         nb::arg("rho"), nb::arg("L"), nb::arg("golden") = false);
     m.def(
         "joint_merge_point",
-        [](double rho, double cosine, double L, int iterations) {
-            const JointPoint point = joint_merge_point(rho, cosine, L, iterations);
+        [](double rho, double cosine, double L, int iterations, bool golden) {
+            const JointPoint point = golden ? golden_joint_point(rho, cosine, L)
+                                            : joint_merge_point(rho, cosine, L, iterations);
             return std::make_tuple(point.h, point.degradation);
         },
-        nb::arg("rho"), nb::arg("cosine"), nb::arg("L"), nb::arg("iterations") = 40);
+        nb::arg("rho"), nb::arg("cosine"), nb::arg("L"), nb::arg("iterations") = 40,
+        nb::arg("golden") = false);
     m.def(
         "table_degradation",
         [](double rho, double L) { return rho * rho * DegradationTable::instance().cost(rho, L); },

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // BSGD, budgeted stochastic gradient descent: eq. (4) of the paper,
 //     w <- (1 - 1/t) w + 1{y f(x) < 1} (n C_i / t) y phi(x)   in iteration t = 1, 2, ...
-// for the hinge loss; for others its slope takes the place of 1{y f(x) < 1}.
+// for the hinge loss; for others its slope takes the place of 1{y f(x) < 1}, a bounded one where
+// the slope is not: see loss.hpp.
 // Without a budget it is kernel Pegasos.
 //
 // Lazy scaling: the product of the factors (1 - 1/t) telescopes, so that with coefficients stored
@@ -23,7 +24,9 @@ Tally bsgd(const Visits& visits, Expansion<T, Maintenance>& model, std::int64_t 
         const double before = static_cast<double>(t + r), now = before + 1;
         const double slack = visits.slack(i, before > 0 ? value / before : 0);
         tally.count(visits, i, slack);
-        const double gain = n_total * visits.box[i] * visits.loss.slope(slack);
+        const double rate = n_total * visits.box[i];
+        const double gain =
+            rate * visits.loss.bounded_slope(slack, rate / now * visits.diagonal[r]);
         if (gain == 0) return;
         visits.alpha[i] += gain;
         tally.degradation += model.insert(visits, r, visits.y[i] * gain, tally) / (now * now);

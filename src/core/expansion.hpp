@@ -49,6 +49,7 @@ struct Expansion {
         if (terms.size > budget) {
             ++tally.merges;
             degradation = maintenance.reduce(terms, batch);
+            tally.lost += degradation / (beta * beta);
         }
         batch.place_pending(terms);
         return degradation;

@@ -8,9 +8,8 @@
 // products of coefficients.
 #pragma once
 
-#include "joint_merge.hpp"
+#include "joint_model.hpp"
 #include "points.hpp"
-#include "project.hpp"
 #include "tally.hpp"
 
 namespace budgetsvm {
@@ -32,104 +31,6 @@ struct Wanted {
         return labels ? targets[0] : targets[i * outputs + c];
     }
     float& variable(std::int64_t i, std::int32_t c) const { return alpha[i * outputs + c]; }
-};
-
-enum class Reduction { merge, project, remove };
-
-template <class T>
-class JointModel {
-  public:
-    JointModel(const Kernel& kernel, Terms<T>& terms, double* rows, double* bias,
-               std::int32_t outputs, std::int32_t budget, Reduction reduction)
-        : kernel_(kernel),
-          model_{terms, rows, outputs},
-          bias_(bias),
-          budget_(budget),
-          reduction_(reduction),
-          merge_(kernel.gamma),
-          project_(kernel, terms),
-          pairs_(static_cast<std::size_t>(padded(terms.capacity, lanes<T>))),
-          values_(pairs_.size()),
-          f_(static_cast<std::size_t>(outputs)) {}
-
-    // f(x) for all outputs.
-    const double* evaluate(Row<T> x, T norm) {
-        const Terms<T>& terms = model_.terms;
-        std::fill(f_.begin(), f_.end(), 0.0);
-        if (terms.size > 0) {
-            kernel_.pairs(x, norm, terms, pairs_.data());
-            kernel_.of_pairs(pairs_.data(), terms.size, values_.data());
-        }
-        for (std::int32_t j = 0; j < terms.size; ++j) {
-            const double value = values_[j];
-            if (std::fabs(value) < invisible) continue;
-            const double* beta = model_.row(j);
-            for (std::int32_t c = 0; c < model_.outputs; ++c) f_[c] += value * beta[c];
-        }
-        if (bias_)
-            for (std::int32_t c = 0; c < model_.outputs; ++c) f_[c] += bias_[c];
-        return f_.data();
-    }
-
-    // Add a term at the point that was evaluated last. Returns the degradation.
-    double insert(Row<T> x, T norm, const double* row, Tally& tally) {
-        ++tally.steps;
-        if (bias_)
-            for (std::int32_t c = 0; c < model_.outputs; ++c) bias_[c] += row[c];
-        model_.append(x, norm, row);
-        if (model_.terms.size <= budget_) return 0;
-        ++tally.merges;
-        const std::int32_t a = leaf<T>().smallest(model_.terms.coef, model_.terms.size);
-        switch (reduction_) {
-            case Reduction::merge:
-                return merge_.reduce(model_, a, distances_of(a));
-            case Reduction::project:
-                return project(a);
-            default:
-                return remove(a);
-        }
-    }
-
-  private:
-    // Terms that a point hardly sees need not be asked: k outputs cost more than a kernel value.
-    static constexpr double invisible = 1e-8;
-
-    const T* distances_of(std::int32_t a) {
-        const Terms<T>& terms = model_.terms;
-        if (a == terms.size - 1) return pairs_.data();
-        point_.resize(static_cast<std::size_t>(terms.features));
-        terms.copy_point(a, point_.data());
-        kernel_.pairs(Row<T>{point_.data(), nullptr, terms.features}, terms.norms[a], terms,
-                      pairs_.data());
-        return pairs_.data();
-    }
-
-    double project(std::int32_t a) {
-        const double size = model_.terms.coef[a];
-        std::copy(model_.row(a), model_.row(a) + model_.outputs, f_.begin());
-        const double residual = project_.distribute(
-            model_.terms, a,
-            [&](std::int32_t j, double share) { model_.add(j, share, f_.data()); });
-        model_.remove(a);
-        return size * size * residual;
-    }
-
-    double remove(std::int32_t a) {
-        const double size = model_.terms.coef[a];
-        const double degradation = size * size * kernel_.self(model_.terms, a);
-        model_.remove(a);
-        return degradation;
-    }
-
-    const Kernel& kernel_;
-    JointTerms<T> model_;
-    double* bias_;  // (outputs), or null
-    std::int32_t budget_;
-    Reduction reduction_;
-    JointMerge<T> merge_;
-    Project<T> project_;
-    std::vector<T> pairs_, values_, point_;
-    std::vector<double> f_;
 };
 
 // Calls visit(r, i, point, norm) for row r of the block and its training point i.
@@ -229,15 +130,17 @@ Tally joint_bsca(const Rows& rows, const std::int64_t* order, const double* diag
 
 // BSGD, eq. (4), with coefficients stored as t times their value: see bsgd.hpp.
 template <class T>
-Tally joint_bsgd(const Rows& rows, const std::int64_t* order, const Wanted& wanted,
-                 const Kernel& kernel, JointModel<T>& model, std::int64_t t, double n_total) {
+Tally joint_bsgd(const Rows& rows, const std::int64_t* order, const double* diagonal,
+                 const Wanted& wanted, const Kernel& kernel, JointModel<T>& model, std::int64_t t,
+                 double n_total) {
     Tally tally;
     std::vector<double> row(static_cast<std::size_t>(wanted.outputs));
     for_each_visit<T>(rows, order, kernel, [&](std::int64_t r, std::int64_t i, Row<T> x, T norm) {
         const double before = static_cast<double>(t + r), now = before + 1;
         const double scale = before > 0 ? 1 / before : 0.0;
+        const double rate = n_total * wanted.box[i], stiffness = rate / now * diagonal[r];
         const auto step = [&](std::int32_t, double slack) {
-            return n_total * wanted.box[i] * wanted.loss.slope(slack);
+            return rate * wanted.loss.bounded_slope(slack, stiffness);
         };
         tally.degradation +=
             (wanted.coupled ? coupled_visit(wanted, i, x, norm, model, tally, row, scale, 0.0, step)

@@ -1,175 +1,169 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Terms with a row of coefficients each, and merging two of them (Gaussian kernel only).
+// Budget maintenance by merging, where terms have a row of coefficients each (Gaussian kernel
+// only).
 //
-// With rows beta_a and beta_b, z = h z_a + (1 - h) z_b and E_a = k(z_a, z), E_b = k(z_b, z), the
-// best row is beta = E_a beta_a + E_b beta_b, and the best h maximises its norm. In terms of the
-// ratio of norms rho = |beta_a| / |beta_b| <= 1 and the cosine t between the rows, the degradation
-// is
-//     |beta_b|^2 (rho^2 (1 - E_a^2) + (1 - E_b^2) + 2 t rho (kappa - E_a E_b)),
-// and its derivative vanishes where, L = -ln kappa = gamma |z_a - z_b|^2,
-//     h / (1 - h) = q (q + t) / (1 + t q),   q = rho E_a / E_b = rho exp(-L (1 - 2 h)).
-// t = 1 and t = -1 are the two cases of merge_point.hpp.
+// As in merge.hpp, with inner products of rows in place of products of coefficients: the term whose
+// row has the smallest norm and the M - 1 partners that cost the least are folded pairwise into one
+// point z. The best row for that point is beta = sum_m k(z_m, z) beta_m, and the degradation
+//     sum_ml <beta_m, beta_l> (k(z_m, z_l) - k(z_m, z) k(z_l, z)).
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
-#include "merge_point.hpp"
-#include "terms.hpp"
+#include "joint_merge_point.hpp"
+#include "joint_terms.hpp"
+#include "merge_options.hpp"
 
 namespace budgetsvm {
-
-// terms.coef has the norms of the rows.
-template <class T>
-struct JointTerms {
-    Terms<T>& terms;
-    double* rows;  // (capacity, outputs)
-    std::int32_t outputs;
-
-    double* row(std::int32_t j) const { return rows + static_cast<std::int64_t>(j) * outputs; }
-
-    double product(std::int32_t a, std::int32_t b) const {
-        const double *x = row(a), *y = row(b);
-        double sum = 0;
-        for (std::int32_t c = 0; c < outputs; ++c) sum += x[c] * y[c];
-        return sum;
-    }
-
-    void append(Row<T> x, T norm, const double* beta) {
-        const std::int32_t j = terms.size;
-        terms.append(norm, 0);
-        terms.place(j, x);
-        std::copy(beta, beta + outputs, row(j));
-        measure(j);
-    }
-
-    // beta_j += share * beta
-    void add(std::int32_t j, double share, const double* beta) {
-        double* own = row(j);
-        for (std::int32_t c = 0; c < outputs; ++c) own[c] += share * beta[c];
-        measure(j);
-    }
-
-    void remove(std::int32_t j) {
-        const std::int32_t last = terms.size - 1;
-        if (j != last) std::copy(row(last), row(last) + outputs, row(j));
-        terms.remove(j);
-    }
-
-    void measure(std::int32_t j) { terms.coef[j] = std::sqrt(product(j, j)); }
-};
-
-// The best place for two rows, as for two numbers: merge_point.hpp.
-struct JointPoint {
-    double h, degradation;  // in units of |beta_b|^2
-};
-
-inline double joint_degradation(double rho, double t, double L, double h) {
-    const double a = exp_less_one(-L * (1 - h) * (1 - h)), b = exp_less_one(-L * h * h);
-    const double cross = -std::exp(-L) * exp_less_one(2 * L * h * (1 - h));
-    return std::max(0.0, -rho * rho * a * (2 + a) - b * (2 + b) + 2 * t * rho * cross);
-}
-
-// The fixed point of h -> g(h) = q (q + t) / (1 + 2 t q + q^2) next to the heavier end: one iterate
-// from h = 0, then Newton's method. Where g rises too fast for that it counts as less steep, and h
-// creeps up to the fixed point without passing it.
-inline JointPoint joint_merge_point(double rho, double t, double L, int iterations) {
-    constexpr double steepest = 0.8;
-    if (nothing_to_search(L))
-        return {0, joint_degradation(rho, t, std::min(L, 2 * merge_horizon), 0)};
-    const double reach = 1 / std::sqrt(2 * L);
-    double h = 0;
-    for (int i = 0; i < iterations; ++i) {
-        const double q = rho * std::exp(-L * (1 - 2 * h));
-        const double norm = std::max((1 - q) * (1 - q) + 2 * q * (1 + t), 1e-12);
-        const double slope = 2 * L * q * (t * (1 + q * q) + 2 * q) / (norm * norm);
-        const double missing = std::clamp(q * (q + t) / norm, -reach, 0.5) - h;
-        const double step = i == 0 ? missing : missing / (1 - std::min(slope, steepest));
-        h = std::clamp(h + step, -reach, 0.5);
-        if (std::fabs(step) < 1e-7) break;
-    }
-    const double found = joint_degradation(rho, t, L, h), still = joint_degradation(rho, t, L, 0);
-    return found < still ? JointPoint{h, found} : JointPoint{0, still};
-}
 
 template <class T>
 class JointMerge {
   public:
-    explicit JointMerge(double gamma) : gamma_(gamma) {}
+    JointMerge(double gamma, MergeOptions options) : gamma_(gamma), options_(options) {}
 
-    // Merge term a, whose squared distances to all terms are given, with the partner that costs the
-    // least. Returns the degradation.
+    // Merge term a, whose squared distances to all terms are given, with the partners that cost the
+    // least. Returns the degradation. Nothing to merge with: the term is removed.
     double reduce(JointTerms<T>& model, std::int32_t a, const T* distances) {
-        const Terms<T>& terms = model.terms;
-        const double size = terms.coef[a];
-        const std::int32_t b = size > 0 ? partner(model, a, distances) : -1;
-        if (b < 0) {
-            model.remove(a);
-            return size * size;
-        }
-        const double heavy = terms.coef[b], L = scaled(distances[b]);
-        const JointPoint merged =
-            joint_merge_point(size / heavy, cosine(model, a, b), L, precise_iterations);
-        place(model, a, b, merged.h, L);
-        return heavy * heavy * merged.degradation;
+        const double size = model.terms.coef[a];
+        members_.assign(1, a);
+        if (size > 0) find_partners(model, a, distances);
+        if (members_.size() > 1) return fold(model);
+        model.remove(a);
+        return size * size;
     }
 
   private:
-    // The nearest terms are candidates: the degradation grows with the distance, and only where
-    // rows point to opposite directions may another one be better.
-    static constexpr std::int32_t candidates = 16;
+    // Unless all are to be asked, the nearest terms are candidates: the degradation grows with the
+    // distance, and only where rows point to opposite directions may another one be better.
+    static constexpr int candidates_per_term = 8;
     static constexpr int rough_iterations = 4, precise_iterations = 40;
 
     double scaled(double squared) const { return std::min(gamma_ * squared, 2 * merge_horizon); }
 
-    static double cosine(const JointTerms<T>& model, std::int32_t a, std::int32_t b) {
-        const double norms = model.terms.coef[a] * model.terms.coef[b];
-        return norms > 0 ? std::clamp(model.product(a, b) / norms, -1.0, 1.0) : 0.0;
+    // The cosine between rows of these norms.
+    static double cosine(double product, double norms) {
+        return norms > 0 ? std::clamp(product / norms, -1.0, 1.0) : 0.0;
     }
 
-    std::int32_t partner(const JointTerms<T>& model, std::int32_t a, const T* distances) {
+    JointPoint merge_point(double rho, double t, double L, int iterations) const {
+        return options_.golden ? golden_joint_point(rho, t, L)
+                               : joint_merge_point(rho, t, L, iterations);
+    }
+
+    // Adds to the members the partners of a, in order of cost.
+    void find_partners(const JointTerms<T>& model, std::int32_t a, const T* distances) {
         nearest_.clear();
         for (std::int32_t j = 0; j < model.terms.size; ++j)
-            if (j != a && model.terms.coef[j] > 0) nearest_.emplace_back(distances[j], j);
-        const auto count = std::min<std::size_t>(candidates, nearest_.size());
-        std::partial_sort(nearest_.begin(), nearest_.begin() + count, nearest_.end());
-        std::int32_t best = -1;
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::int32_t j = nearest_[i].second;
-            const double heavy = model.terms.coef[j];
-            const double cost = heavy * heavy *
-                                joint_merge_point(model.terms.coef[a] / heavy, cosine(model, a, j),
-                                                  scaled(distances[j]), rough_iterations)
-                                    .degradation;
-            if (cost < least) least = cost, best = j;
+            if (j != a && model.terms.coef[j] > 0 &&
+                !(options_.same_sign && model.product(a, j) < 0))
+                nearest_.emplace_back(distances[j], j);
+        const std::size_t asked = static_cast<std::size_t>(candidates_per_term) * options_.n_terms;
+        if (!options_.golden && asked < nearest_.size()) {
+            std::partial_sort(nearest_.begin(), nearest_.begin() + asked, nearest_.end());
+            nearest_.resize(asked);
         }
-        return best;
+        ranking_.clear();
+        for (const auto& [distance, j] : nearest_)
+            ranking_.emplace_back(cost(model, a, j, distance), j);
+        const auto wanted = std::min<std::size_t>(options_.n_terms - 1, ranking_.size());
+        std::partial_sort(ranking_.begin(), ranking_.begin() + wanted, ranking_.end());
+        for (std::size_t i = 0; i < wanted; ++i) members_.push_back(ranking_[i].second);
     }
 
-    // Term b becomes h a + (1 - h) b; a is removed.
-    void place(JointTerms<T>& model, std::int32_t a, std::int32_t b, double h, double L) {
+    double cost(const JointTerms<T>& model, std::int32_t a, std::int32_t j, T distance) const {
+        const double light = model.terms.coef[a], heavy = model.terms.coef[j];
+        const double t = cosine(model.product(a, j), light * heavy);
+        return heavy * heavy *
+               merge_point(light / heavy, t, scaled(distance), rough_iterations).degradation;
+    }
+
+    // Replace all members by one term. It takes the place of the first of them; the others are
+    // removed from the highest index down, as removal moves the last term.
+    double fold(JointTerms<T>& model) {
         Terms<T>& terms = model.terms;
-        const double of_a = std::exp(-L * (1 - h) * (1 - h)), of_b = std::exp(-L * h * h);
-        double* beta = model.row(b);
-        for (std::int32_t c = 0; c < model.outputs; ++c)
-            beta[c] = of_b * beta[c] + of_a * model.row(a)[c];
-        const T share = static_cast<T>(h), rest = static_cast<T>(1 - h);
-        const T* from = terms.z(a);
-        T* to = terms.z(b);
-        double norm = 0;
-        for (std::int32_t k = 0; k < terms.features; ++k) {
-            T& value = to[k * lanes<T>];
-            value = share * from[k * lanes<T>] + rest * value;
-            norm += static_cast<double>(value) * value;
+        load_members(model);
+        point_ = points_[0], row_ = rows_[0];
+        for (std::size_t i = 1; i < members_.size(); ++i) absorb(i, i + 1 < members_.size());
+        const double degradation = refold();
+        std::sort(members_.begin(), members_.end());
+        const std::int32_t first = members_[0];
+        terms.place(first, {point_.data(), nullptr, terms.features});
+        terms.norms[first] = leaf<T>().inner(point_.data(), point_.data(), terms.features);
+        model.set_row(first, row_.data());
+        for (std::size_t i = members_.size() - 1; i > 0; --i) model.remove(members_[i]);
+        return std::max(0.0, degradation);
+    }
+
+    void load_members(const JointTerms<T>& model) {
+        if (points_.size() < members_.size()) {
+            points_.resize(members_.size());
+            rows_.resize(members_.size());
         }
-        terms.norms[b] = static_cast<T>(norm);
-        model.measure(b);
-        model.remove(a);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            points_[i].resize(static_cast<std::size_t>(model.terms.features));
+            model.terms.copy_point(members_[i], points_[i].data());
+            const double* row = model.row(members_[i]);
+            rows_[i].assign(row, row + model.outputs);
+        }
+    }
+
+    // Merge member i into the point so far and, if more are to come, the row.
+    void absorb(std::size_t i, bool more) {
+        const double own = std::sqrt(product(row_, row_));
+        const double other = std::sqrt(product(rows_[i], rows_[i]));
+        const double t = cosine(product(row_, rows_[i]), own * other);
+        const double L = scaled(squared_distance(point_, points_[i]));
+        const bool lighter = own <= other;
+        const double rho = lighter ? own / other : other / own;
+        const double h = merge_point(rho, t, L, precise_iterations).h;
+        const double share = lighter ? h : 1 - h, rest = 1 - share;
+        for (std::size_t k = 0; k < point_.size(); ++k)
+            point_[k] = static_cast<T>(share) * point_[k] + static_cast<T>(rest) * points_[i][k];
+        if (!more) return;
+        const double kept = std::exp(-L * rest * rest), added = std::exp(-L * share * share);
+        for (std::size_t c = 0; c < row_.size(); ++c)
+            row_[c] = kept * row_[c] + added * rows_[i][c];
+    }
+
+    // row_ := the best for the point that was found. Returns the degradation.
+    double refold() {
+        double degradation = 0;
+        apart_.clear();
+        std::fill(row_.begin(), row_.end(), 0.0);
+        for (std::size_t i = 0; i < members_.size(); ++i) {
+            apart_.push_back(scaled(squared_distance(points_[i], point_)));
+            const double seen = std::exp(-apart_[i]);
+            for (std::size_t c = 0; c < row_.size(); ++c) row_[c] += seen * rows_[i][c];
+            degradation += product(rows_[i], rows_[i]) * -std::expm1(-2 * apart_[i]);
+            for (std::size_t j = 0; j < i; ++j)
+                degradation += 2 * product(rows_[i], rows_[j]) *
+                               exp_difference(scaled(squared_distance(points_[i], points_[j])),
+                                              apart_[i] + apart_[j]);
+        }
+        return degradation;
+    }
+
+    static double squared_distance(const std::vector<T>& a, const std::vector<T>& b) {
+        return leaf<T>().squared_distance(a.data(), b.data(), static_cast<std::int32_t>(a.size()));
+    }
+
+    static double product(const std::vector<double>& a, const std::vector<double>& b) {
+        double sum = 0;
+        for (std::size_t c = 0; c < a.size(); ++c) sum += a[c] * b[c];
+        return sum;
     }
 
     double gamma_;
+    MergeOptions options_;
     std::vector<std::pair<T, std::int32_t>> nearest_;
+    std::vector<std::pair<double, std::int32_t>> ranking_;
+    std::vector<std::int32_t> members_;  // a, then its partners in order of cost
+    std::vector<std::vector<T>> points_;
+    std::vector<std::vector<double>> rows_;
+    std::vector<T> point_;
+    std::vector<double> row_, apart_;
 };
 
 }  // namespace budgetsvm

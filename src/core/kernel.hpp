@@ -135,9 +135,13 @@ struct Kernel {
                 return (x - z) * (x - z);
             case KernelKind::laplacian:
                 return std::fabs(x - z);
-            default:
-                return x * z;
+            case KernelKind::polynomial:
+            case KernelKind::sigmoid:
+            case KernelKind::linear:
+            case KernelKind::callable:
+                break;
         }
+        return x * z;
     }
 
     double of_dot(double dot) const {
@@ -146,9 +150,13 @@ struct Kernel {
                 return std::pow(gamma * dot + coef0, degree);
             case KernelKind::sigmoid:
                 return std::tanh(gamma * dot + coef0);
-            default:
-                return dot;
+            case KernelKind::gaussian:
+            case KernelKind::laplacian:
+            case KernelKind::linear:
+            case KernelKind::callable:
+                break;
         }
+        return dot;
     }
 
     template <class T>

@@ -46,9 +46,10 @@ struct Loss {
                 return u > 0 ? u * u : 0.0;
             case LossKind::logistic:
                 return std::max(0.0, u) + std::log1p(std::exp(-std::fabs(u)));
-            default:
+            case LossKind::epsilon_insensitive:
                 return std::max(0.0, std::fabs(u) - epsilon);
         }
+        return no_such_loss;
     }
 
     // phi'(u)
@@ -60,9 +61,26 @@ struct Loss {
                 return u > 0 ? 2 * u : 0.0;
             case LossKind::logistic:
                 return sigmoid(u);
-            default:
+            case LossKind::epsilon_insensitive:
                 return u > epsilon ? 1.0 : u < -epsilon ? -1.0 : 0.0;
         }
+        return no_such_loss;
+    }
+
+    // The slope for a step of gradient descent that moves u by `stiffness` (rate times k(x, x))
+    // times the slope. A slope without bound overshoots where that is more than the slack itself,
+    // worse with each visit: there it is the one *after* the step, phi'(u - stiffness * slope), the
+    // implicit or proximal step (Kulis & Bartlett, ICML 2010).
+    double bounded_slope(double u, double stiffness) const {
+        switch (kind) {
+            case LossKind::hinge:
+            case LossKind::logistic:
+            case LossKind::epsilon_insensitive:
+                return slope(u);
+            case LossKind::squared_hinge:
+                return slope(u) / (1 + 2 * std::max(0.0, stiffness));
+        }
+        return no_such_loss;
     }
 
     // Whether there is a loss, up to rounding; with the logistic loss, where there always is,
@@ -87,9 +105,10 @@ struct Loss {
                 return squared_hinge_step(alpha, u, curvature, C);
             case LossKind::logistic:
                 return logistic_step(alpha, u, curvature, C);
-            default:
+            case LossKind::epsilon_insensitive:
                 return insensitive_step(alpha, u, curvature, C);
         }
+        return no_such_loss;
     }
 
     // The largest |alpha|.
@@ -113,12 +132,16 @@ struct Loss {
                 return u - alpha / (2 * C);
             case LossKind::logistic:
                 return sigmoid(u) - alpha / C;
-            default:
+            case LossKind::epsilon_insensitive:
                 return side(alpha, u) * u - epsilon;
         }
+        return no_such_loss;
     }
 
   private:
+    // Behind a switch that names all losses: not reached, but the compiler wants a value.
+    static constexpr double no_such_loss = 0;
+
     static double sigmoid(double u) {
         return u > 0 ? 1 / (1 + std::exp(-u)) : std::exp(u) / (1 + std::exp(u));
     }

@@ -161,11 +161,6 @@ class Merge {
         return folded;
     }
 
-    // exp(-a) - exp(-b) without cancellation or overflow, a, b >= 0
-    static double exp_difference(double a, double b) {
-        return a < b ? -std::exp(-a) * std::expm1(a - b) : std::exp(-b) * std::expm1(b - a);
-    }
-
     const Kernel& kernel_;
     MergeOptions options_;
     PartnerSearch<T> search_;

@@ -108,26 +108,38 @@ inline MergePoint newton_merge_point(double rho, double L) {
     return merge_point_at(rho, L, kappa, s * u);
 }
 
-// Golden section search, as in the paper: on [0, 1] for equal signs. Where v has two maxima it
-// finds one of them, not always the higher. Beyond L = 600 the two terms do not see each other.
+// exp(-a) - exp(-b) without cancellation or overflow, a, b >= 0
+inline double exp_difference(double a, double b) {
+    return a < b ? -std::exp(-a) * std::expm1(a - b) : std::exp(-b) * std::expm1(b - a);
+}
+
+// The place of a maximum of `value` between low and high, by golden section search. Where there are
+// two maxima it finds one of them, not always the higher.
+template <class Value>
+double golden_section(Value value, double low, double high) {
+    const double ratio = 0.5 * (std::sqrt(5.0) - 1);
+    double left = high - ratio * (high - low), right = low + ratio * (high - low);
+    double at_left = value(left), at_right = value(right);
+    while (high - low > 1e-6 * std::max(1.0, std::fabs(low))) {
+        if (at_left > at_right) {
+            high = right, right = left, at_right = at_left;
+            left = high - ratio * (high - low), at_left = value(left);
+        } else {
+            low = left, left = right, at_left = at_right;
+            right = low + ratio * (high - low), at_right = value(right);
+        }
+    }
+    return 0.5 * (low + high);
+}
+
+// As in the paper: on [0, 1] for equal signs. Beyond L = 600 the two terms do not see each other.
 inline MergePoint golden_merge_point(double rho, double L) {
     L = std::min(L, 2 * merge_horizon);
     const double kappa = std::exp(-L);
     if (nothing_to_search(L)) return merge_point_at(rho, L, kappa, 0);
-    const double ratio = 0.5 * (std::sqrt(5.0) - 1);
-    double low = rho < 0 ? -merge_reach(rho, L) : 0.0, high = rho < 0 ? 0.0 : 1.0;
-    double left = high - ratio * (high - low), right = low + ratio * (high - low);
-    double at_left = merge_value(rho, L, left), at_right = merge_value(rho, L, right);
-    while (high - low > 1e-6 * std::max(1.0, std::fabs(low))) {
-        if (at_left > at_right) {
-            high = right, right = left, at_right = at_left;
-            left = high - ratio * (high - low), at_left = merge_value(rho, L, left);
-        } else {
-            low = left, left = right, at_left = at_right;
-            right = low + ratio * (high - low), at_right = merge_value(rho, L, right);
-        }
-    }
-    return merge_point_at(rho, L, kappa, 0.5 * (low + high));
+    const double low = rho < 0 ? -merge_reach(rho, L) : 0.0, high = rho < 0 ? 0.0 : 1.0;
+    const double h = golden_section([=](double at) { return merge_value(rho, L, at); }, low, high);
+    return merge_point_at(rho, L, kappa, h);
 }
 
 }  // namespace budgetsvm

@@ -13,15 +13,10 @@
 #include <vector>
 
 #include "degradation_table.hpp"
+#include "merge_options.hpp"
 #include "terms.hpp"
 
 namespace budgetsvm {
-
-struct MergeOptions {
-    bool golden;     // golden section for every candidate (the paper), instead of the table
-    bool same_sign;  // partners with a coefficient of the same sign only (the paper)
-    int n_terms;     // M: how many terms become one
-};
 
 template <class T>
 class PartnerSearch {

@@ -23,6 +23,10 @@ class PointBlock {
                                             : copy_dense(rows, start + p, used);
             rows_[p] = row;
             norms_[p] = kernel.norm(row);
+            if (!(norms_[p] <= largest_norm) && kernel.translation_invariant()) {
+                bring_near(values_.data() + used, row.count, kernel.kind);
+                norms_[p] = kernel.norm(row);
+            }
             used += row.count;
         }
         count_ = count;
@@ -35,6 +39,17 @@ class PointBlock {
   private:
     // Below this share of non-zeros, touching them alone is faster.
     static constexpr double sparse_below = 0.75;
+
+    // Distances are sums and differences of such norms: finite ones, up to here.
+    static constexpr T largest_norm = std::numeric_limits<T>::max() / 8;
+
+    // A row so far away that its norm overflows would have infinity less infinity for its
+    // distances. It is brought nearer, to where every kernel value still is 0.
+    static void bring_near(T* values, std::int32_t count, KernelKind kind) {
+        const T share = largest_norm / static_cast<T>(count);
+        const T most = kind == KernelKind::gaussian ? std::sqrt(share) : share;
+        for (std::int32_t e = 0; e < count; ++e) values[e] = std::clamp(values[e], -most, most);
+    }
 
     void reserve(const Rows& rows, std::int64_t start, std::int32_t count) {
         std::int64_t entries = 0;

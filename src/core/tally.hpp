@@ -51,6 +51,7 @@ struct Tally {
     std::int64_t merges = 0;    // runs of budget maintenance
     double degradation = 0;     // sum of the ||dw||^2 that maintenance caused
     double loss = 0;            // sum of the losses, before the step
+    double lost = 0;            // sum of the degradations as shares of beta^2, of the step before
 
     // A visit of training point i that found this slack.
     void count(const Visits& visits, std::int64_t i, double slack) {

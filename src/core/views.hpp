@@ -33,6 +33,7 @@ struct Rows {
     const std::int64_t* chosen;  // row r is row chosen[r] of the matrix; null: row r
     const double* centre;        // to be subtracted from dense rows; null: nothing
     std::int64_t count;
+    std::int64_t stored;  // entries of all sparse rows
     std::int32_t features;
 
     std::int64_t position(std::int64_t r) const { return chosen ? chosen[r] : r; }
