@@ -130,11 +130,14 @@ def test_the_end_is_told_however_it_comes(kind: Any, fail: str, ended: int) -> N
 
 def test_the_end_is_told_when_the_fit_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Monitor] = []
-    monkeypatch.setattr(Trace, "end", lambda trace: told.append(trace))
+
+    def end(trace: Trace) -> None:
+        told.append(trace)
 
     def broken(*_: Any, **__: Any) -> None:
         raise MemoryError
 
+    monkeypatch.setattr(Trace, "end", end)
     monkeypatch.setattr(BudgetSVC, "_polish", broken)
     with pytest.raises(MemoryError):
         estimator(BudgetSVC, Trace()).fit(X, Y)
