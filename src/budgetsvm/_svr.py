@@ -76,7 +76,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     time_limit : float or None, default=None
         The polish gives up when ``fit`` has taken so many seconds.
     memory_limit : float or None, default=None
-        Bytes that kernel values may take. None is half of the memory that is free.
+        Bytes that kernel values may take. None is 8 GiB, or half of the memory that is free if that is less.
     early_stopping : bool, default=False
         Whether to hold rows out, and to end phase 1 when the loss on them does not get smaller.
     validation_fraction : float, default=0.1
