@@ -15,7 +15,16 @@ MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 LAYERS = [
     {"_core", "_validation", "_data", "_memory", "_blocks", "_columns", "_text_file", "_callbacks"},
     {"_catalogue", "_preparation", "_user_cache"},
-    {"kernels", "losses", "_rows", "_progress", "_threads", "_reservoir", "solvers"},
+    {
+        "kernels",
+        "losses",
+        "_rows",
+        "_progress",
+        "_threads",
+        "_reservoir",
+        "_target_scale",
+        "solvers",
+    },
     {"_csv_line", "_data_files", "_text_blocks", "_download"},
     {"maintenance", "_targets", "_terms", "_landmarks"},
     {"_libsvm_file", "_csv_file", "_parquet_file"},
