@@ -6,6 +6,12 @@ from problems import noisy_xor
 from sklearn.datasets import make_blobs
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm._density import DensityTargets
+from budgetsvm._early_stopping import EarlyStopping
+from budgetsvm._rows import Rows
+from budgetsvm._targets import ManyTargets, OneVsRest, Targets
+from budgetsvm._training import Problem
+from budgetsvm.losses import Hinge
 
 
 def problem_of(kind):
@@ -116,3 +122,92 @@ def test_many_outputs_without_a_budget():
             model.fit(*data)
     model, data = make("two classes", budget=None, epochs=100)
     assert model.fit(*data).n_iter_ < 100
+
+
+# ---- which rows are held out ----
+
+
+def split(labels, share=0.1, seed=0, kind="classes"):
+    """Numbers of the rows to train on and of those held out."""
+    n = len(labels)
+    if kind == "signs":
+        outputs = Targets.of_labels(np.where(labels > 0, 1.0, -1.0), np.ones(n))
+    elif kind == "density":
+        outputs = DensityTargets.of_labels(np.ones(n), np.ones(n))
+    elif kind == "targets":
+        outputs = ManyTargets(np.ones(n), Hinge(), labels[:, np.newaxis].astype(float))
+    else:
+        outputs = OneVsRest(np.ones(n), Hinge(), labels.astype(np.int32), labels.max() + 1)
+    rows = Rows(np.arange(n, dtype=float)[:, np.newaxis], np.float64, None)
+    rest, stopping = EarlyStopping.hold_out(
+        Problem(rows, outputs, n), share, 3, np.random.default_rng(seed)
+    )
+    parts = [part.rows.X[:, 0].astype(int) for part in (rest, stopping.held)]
+    assert sorted(np.concatenate(parts)) == list(range(n))
+    assert all(len(part.outputs) == len(part.rows) for part in (rest, stopping.held))
+    return parts
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize(
+    "sizes",
+    [[500, 500], [1000, 1], [1000, 2], [1000, 3], [3, 3000], [400, 30, 2, 1], [7] * 60],
+    ids=str,
+)
+def test_every_class_is_held_out_by_its_share(sizes, share):
+    for seed in range(5):
+        labels = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+        for kind in ("classes", "signs")[: 2 if len(sizes) == 2 else 1]:
+            kept, held = split(labels, share, seed, kind)
+            counts = np.bincount(labels[held], minlength=len(sizes))
+            due = share * np.array(sizes)
+            assert (np.bincount(labels[kept], minlength=len(sizes)) >= 1).all()
+            assert (abs(counts - due) <= 1.5).all()
+            assert len(held) > 0
+            if max(due) >= 0.5:
+                assert (counts[due < 0.45] == 0).all()
+
+
+def test_a_few_rows_of_all_classes():
+    """Not one of them is due half a row, but together they are."""
+    labels = np.repeat(np.arange(50), 4)
+    chosen = [set(labels[split(labels, 0.1, seed)[1]]) for seed in range(20)]
+    assert {len(classes) for classes in chosen} == {20}
+    assert set().union(*chosen) == set(range(50))  # it is not always the same ones
+
+
+def test_which_rows_are_held_out_is_random_and_reproducible():
+    labels = np.arange(300) % 3
+    held = [split(labels, 0.2, seed)[1] for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(held[0], held[1])
+    assert not np.array_equal(held[0], held[2])
+    counts = np.zeros(300)
+    for seed in range(400):
+        counts[split(labels, 0.2, seed)[1]] += 1
+    assert abs(counts / 400 - 0.2).max() < 0.1
+
+
+@pytest.mark.parametrize("kind", ["targets", "density"])
+def test_without_classes_any_rows_are_held_out(kind):
+    labels = np.arange(200)
+    kept, held = split(labels, 0.1, 3, kind)
+    order = np.random.default_rng(3).permutation(200)
+    np.testing.assert_array_equal(held, np.sort(order[:20]))
+    np.testing.assert_array_equal(kept, np.sort(order[20:]))
+
+
+def test_nothing_to_hold_out():
+    with pytest.raises(ValueError, match=r"of 5 rows leaves none to hold out"):
+        split(np.arange(5), 0.4)  # every row is a class
+
+
+@pytest.mark.parametrize("rare", [1, 2, 3])
+@pytest.mark.parametrize("several", [False, True])
+def test_no_class_vanishes_from_a_fit(rare, several):
+    """Its rows are far from all others, and so are learned if they are there at all."""
+    X, y = make_blobs(1000, centers=[[0, 0], [5, 0]], cluster_std=0.5, random_state=0)
+    y = y if several else np.zeros(1000, int)
+    X, y = np.vstack([X, np.full((rare, 2), 30.0)]), np.append(y, [7] * rare)
+    for seed in range(5):
+        model = BudgetSVC(100.0, gamma=0.5, budget=60, early_stopping=True, random_state=seed)
+        assert (model.fit(X, y).predict(X[-rare:]) == 7).all()

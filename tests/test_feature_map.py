@@ -15,6 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from budgetsvm import BudgetFeatures, BudgetSVC
+from budgetsvm._basis import Basis
+from budgetsvm._streaming import StreamingMachine
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +108,91 @@ def test_precision_is_the_type_of_the_features(moons):
     assert make(precision="double").fit(X, y).transform(X).dtype == np.float64
 
 
-def test_sparse_rows(moons):
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("fitted", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "kernel", ["rbf", "laplacian", "poly", "sigmoid", "linear", lambda A, B: A @ B.T]
+)
+def test_sparse_rows_have_the_same_features_up_to_rounding(fitted, precision, kernel):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 37))
+    X[rng.random(X.shape) < 0.4] = 0
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    maintenance = "merge" if kernel == "rbf" else "remove"
+    options = {"gamma": 0.05, "kernel": kernel, "maintenance": maintenance}
+    model = make(precision=precision, **options).fit(fitted(X), y)
+    expected = model.transform(X)
+    for convert in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        features = model.transform(convert(X))
+        assert features.dtype == expected.dtype
+        exact = 8 * np.finfo(expected.dtype).eps * abs(expected).max()
+        np.testing.assert_allclose(features, expected, rtol=0, atol=exact)
+
+
+def targets_of(kind, X):
+    wave = np.sin(2 * X[:, 0]) * X[:, 1]
+    return {"labels": (wave > 0).astype(int), "targets": wave, "none": None}[kind]
+
+
+@pytest.mark.parametrize("kind", ["labels", "targets", "none"])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_weights(moons, kind, method):
+    """Rows of weight zero leave no trace; other weights count."""
+    X, _ = moons
+    y = targets_of(kind, X)
+    weights = np.where(np.arange(len(X)) % 3, 1.0, 0.0)
+
+    def points(rows, targets, given):
+        model = getattr(make(), method)(rows, targets, sample_weight=given)
+        return model.components_
+
+    used = weights > 0
+    left_out = points(X[used], None if y is None else y[used], None)
+    np.testing.assert_array_equal(points(X, y, weights), left_out)
+    many = np.where(X[:, 0] > 0, 100.0, 0.01)
+    assert np.mean(points(X, y, many)[:, 0] > 0) > np.mean(points(X, y, 1 / many)[:, 0] > 0)
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        points(X, y, -many)
+    with pytest.raises(ValueError, match="zero"):
+        points(X, y, 0 * many)
+
+
+@pytest.mark.parametrize("kind", ["labels", "targets", "none"])
+@pytest.mark.parametrize("where", ["_learn", "polished"])
+def test_a_call_that_fails_changes_nothing(moons, kind, where, monkeypatch):
+    X, _ = moons
+    y = targets_of(kind, X)
+    streamed = make().partial_fit(X, y)
+    for model, method in ((make().fit(X, y), "fit"), (streamed, "partial_fit"), (streamed, "fit")):
+        before, kept, features = pickle.dumps(model), dict(vars(model)), model.transform(X)
+
+        def interrupted(*_args, **_options):
+            raise KeyboardInterrupt
+
+        if where == "_learn":
+            monkeypatch.setattr(StreamingMachine, "_learn", interrupted)
+        else:
+            monkeypatch.setattr(Basis, "of", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            getattr(model, method)(X + 1, y)
+        monkeypatch.undo()
+        assert vars(model) == kept
+        assert pickle.dumps(model) == before
+        np.testing.assert_array_equal(model.transform(X), features)
+
+
+def test_parameters_that_change_in_a_stream(moons):
     X, y = moons
-    model = make().fit(X, y)
-    np.testing.assert_allclose(model.transform(sparse.csr_array(X)), model.transform(X), atol=1e-5)
-    assert make().fit(sparse.csr_array(X), y).transform(X).shape[1] in (29, 30)
+    model = make().partial_fit(X, y)
+    kept = model._learner
+    model.set_params(C=7.0, n_jobs=1, epochs=3, random_state=5).partial_fit(X, y)
+    assert (model._learner.C, model._learner.n_jobs, model._learner.random_state) == (7.0, 1, 5)
+    assert (kept.C, kept.random_state) == (1.0, 0)  # it is another one
+    model.set_params(task="classification").partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"task='regression' differs.* needed a BudgetSVC"):
+        model.set_params(task="regression").partial_fit(X, y)
+    with pytest.raises(ValueError, match="set basis='learned'"):
+        make(basis="random").partial_fit(X, y)
 
 
 def test_tools(moons):

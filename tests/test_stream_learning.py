@@ -7,12 +7,11 @@ import sys
 import numpy as np
 import pytest
 from problems import noisy_xor
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
-from budgetsvm._reservoir import Reservoir
 from budgetsvm.streams import read_blocks
 
 
@@ -173,51 +172,6 @@ def test_blocks_may_be_dense_or_sparse(first):
     assert a.objective_[0] == pytest.approx(b.objective_[0], rel=0.02)
 
 
-# ---- the reservoir ----
-
-
-def draw(seed, sizes, capacity=20, n=100, convert=np.asarray):
-    """Numbers of the rows that a reservoir keeps, after a check that rows stay together."""
-    reservoir = Reservoir(capacity, seed)
-    X = np.column_stack([np.arange(n) + 1.0, np.zeros(n), -np.arange(n) - 1.0])
-    for rows, labels in in_blocks(X, np.arange(n), sizes):
-        reservoir.add(convert(rows), labels, labels + 0.5)
-        assert reservoir.seen == labels[-1] + 1
-    rows, labels, weights = reservoir.rows()
-    assert sparse.issparse(rows) == (convert is not np.asarray)
-    rows = rows.toarray() if sparse.issparse(rows) else rows
-    np.testing.assert_array_equal(rows, X[labels])
-    np.testing.assert_array_equal(weights, labels + 0.5)
-    assert len(set(labels.tolist())) == len(labels) == min(capacity, n) == reservoir.size
-    return labels
-
-
-@pytest.mark.parametrize("sizes", [[100], [1] * 100, [13] * 8, [20, 80], [19, 81], [21, 79]])
-def test_the_reservoir_is_a_uniform_sample(sizes):
-    """Each of 100 rows is among the 20 in a fifth of the cases; neighbours are independent."""
-    repeats = 600
-    counts, pairs = np.zeros(100), 0
-    for seed in range(repeats):
-        kept = np.zeros(100, bool)
-        kept[draw(seed, sizes)] = True
-        counts += kept
-        pairs += np.sum(kept[1:] & kept[:-1])
-    # The variance of a count in sampling without replacement; the counts sum to a constant.
-    chi_square = np.sum((counts - repeats / 5) ** 2) / (repeats * 0.2 * 0.8) * (99 / 100)
-    assert stats.chi2.sf(chi_square, 99) > 1e-4
-    expected = repeats * 99 * (20 * 19) / (100 * 99)
-    assert pairs == pytest.approx(expected, rel=0.1)
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.csr_matrix])
-def test_reservoirs_of_dense_and_sparse_rows(convert):
-    kept = draw(5, [7, 30, 1], convert=convert)
-    np.testing.assert_array_equal(kept, draw(5, [7, 30, 1]))  # the kind does not matter
-    np.testing.assert_array_equal(kept, draw(5, [100]))  # nor do the blocks
-    assert set(kept) != set(draw(6, [100]))
-    np.testing.assert_array_equal(draw(1, [3], capacity=200, convert=convert), np.arange(100))
-
-
 def test_equal_random_states_give_equal_models(blobs):
     X, y = blobs
 
@@ -320,8 +274,80 @@ def test_empty_streams_and_odd_blocks(blobs):
         make().fit_stream([(X[:0], y[:0])])
     with pytest.raises(ValueError, match=r"must be \(X, y\) or \(X, y, sample_weight\), not 4"):
         make().fit_stream([(X, y, y, y)])
+    with pytest.raises(ValueError, match=r"must be \(X, y\) or \(X, y, sample_weight\), not 4"):
+        make().fit_stream([[X, y, y, y]])
     with pytest.raises(ValueError, match="requires y"):
         make().fit_stream([X])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.asarray,
+        np.ndarray.tolist,
+        list,
+        sparse.csr_array,
+        sparse.csr_matrix,
+        lambda X: tuple(map(tuple, X.tolist())),
+        lambda X: pytest.importorskip("pandas").DataFrame(X),
+    ],
+    ids=["array", "lists", "arrays", "csr_array", "csr_matrix", "tuples", "frame"],
+)
+def test_blocks_may_be_lists(blobs, table):
+    """[X, y] is (X, y), whatever a table is; a list of rows is X alone."""
+    X, y = blobs
+    weights = np.where(y == "x", 2.0, 1.0)
+    for parts in ([table(X), y], [table(X), y.tolist()], [table(X), y, weights]):
+        a, b = make().fit_stream([parts]), make().fit_stream([tuple(parts)])
+        np.testing.assert_array_equal(a.decision_function(X), b.decision_function(X))
+    alone = [[table(X)], (table(X),)] + ([] if isinstance(table(X), tuple) else [table(X)])
+    scores = [
+        BudgetOneClassSVM(budget=20, random_state=0).fit_stream([block]).score_samples(X)
+        for block in alone
+    ]
+    for others in scores[1:]:
+        np.testing.assert_array_equal(others, scores[0])
+    with pytest.raises(ValueError, match="requires y"):
+        make().fit_stream([[table(X)]])
+
+
+@pytest.mark.parametrize("kind", [BudgetSVC, BudgetSVR, BudgetOneClassSVM])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"early_stopping": True}, "set early_stopping=False"),
+        ({"basis": "random"}, r"it is 'random'\): set basis='learned'"),
+        ({"basis": "kmeans"}, r"it is 'kmeans'\): set basis='learned'"),
+        ({"basis": np.zeros((3, 2))}, r"it is an array\): set basis='learned'"),
+    ],
+    ids=lambda value: str(next(iter(value))) if isinstance(value, dict) else "",
+)
+def test_what_a_stream_cannot_do(blobs, kind, options, message):
+    X, y = blobs
+    y = (y == "x").astype(int)
+    model = kind(budget=20, **options)
+    for call in (lambda: model.partial_fit(X, y), lambda: model.fit_stream([(X, y)])):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("kind", [BudgetSVC, BudgetSVR, BudgetOneClassSVM])
+def test_rows_count_as_seen_once_they_are_learned(blobs, kind, monkeypatch):
+    X, y = blobs
+    y = (y == "x").astype(int)
+    model = kind(budget=20, random_state=0).partial_fit(X[:300], y[:300])
+    before = model._reservoir
+
+    def interrupted(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, "_learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X[300:], y[300:])
+    assert model._rows_seen == before.seen == before.size == 300
+    assert model._reservoir is before
+    monkeypatch.undo()
+    assert model.partial_fit(X[300:], y[300:])._rows_seen == 900 == model._reservoir.seen
 
 
 def test_without_a_reservoir_there_is_no_polish(blobs):

@@ -4,10 +4,13 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetsvm._expansion import KernelExpansion
-from budgetsvm._targets import Outputs
+from budgetsvm._targets import OneVsRest, Outputs, Targets
 from budgetsvm._training import Problem
+
+_Numbers = NDArray[np.int64]
 
 _LEAST_GAIN = 1e-4  # of the score: less is no improvement
 
@@ -27,18 +30,20 @@ class EarlyStopping:
     def hold_out(
         cls, problem: Problem, share: float, patience: int, rng: np.random.Generator
     ) -> tuple[Problem, Self]:
-        """Split the rows of a problem; returns the rest and what watches it."""
+        """Split the rows of a problem, class by class; returns the rest and what watches it."""
         n = len(problem.rows)
         count = round(share * n)
-        if not 0 < count < n:
+        held = np.zeros(n, bool)
+        if 0 < count < n:
+            held[_choose(_strata(problem.outputs), count, rng)] = True
+        if not held.any():
             message = (
                 f"validation_fraction={share} of {n} rows leaves none to "
-                f"{'train on' if count else 'hold out'}; change it, or set early_stopping=False"
+                f"{'train on' if count == n else 'hold out'}; change it, or set early_stopping=False"
             )
             raise ValueError(message)
-        order = rng.permutation(n)
-        held, kept = np.sort(order[:count]), np.sort(order[count:])
-        return _part(problem, kept), cls(_part(problem, held), patience)
+        rest = _part(problem, np.flatnonzero(~held))
+        return rest, cls(_part(problem, np.flatnonzero(held)), patience)
 
     def after_epoch(self, model: KernelExpansion) -> bool:
         """Score the model; returns whether to stop."""
@@ -51,6 +56,43 @@ class EarlyStopping:
         return self._idle >= self.patience
 
 
-def _part(problem: Problem, chosen: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Problem:
+def _strata(outputs: Outputs) -> _Numbers:
+    """Return the class of every row, as a number; where there are none, all are of the same."""
+    if isinstance(outputs, OneVsRest):
+        return np.unique(outputs.labels, return_inverse=True)[1]
+    if isinstance(outputs, Targets):
+        return np.unique(outputs.y, return_inverse=True)[1]
+    return np.zeros(len(outputs), np.int64)
+
+
+def _choose(classes: _Numbers, count: int, rng: np.random.Generator) -> _Numbers:
+    """Draw so many rows, of each class its share, but never all of it."""
+    order = rng.permutation(len(classes))
+    classes = classes[order]
+    _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
+    wanted = _shares(sizes, count, first)
+    by_class = np.argsort(classes, kind="stable")
+    rank = np.empty_like(by_class)  # of a row among those of its class
+    rank[by_class] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(order[rank < wanted[classes]])
+
+
+def _shares(sizes: _Numbers, count: int, first: _Numbers) -> _Numbers:
+    """Share `count` among classes by their sizes; ties of what rounding leaves go by the order `first`."""
+    if len(sizes) == 1:
+        return np.array([count])
+    quota = count * sizes / sizes.sum()
+    most = sizes - 1  # one row at least is to train on
+    # A class of which less than half a row is due keeps its few rows, unless all classes are like that.
+    if (quota >= 0.5).any():
+        most = np.where(quota >= 0.5, most, 0)
+    shares = np.minimum(np.floor(quota).astype(np.int64), most)
+    for c in np.lexsort((first, shares - quota)):
+        if shares.sum() < count and shares[c] < most[c]:
+            shares[c] += 1
+    return np.asarray(shares)
+
+
+def _part(problem: Problem, chosen: _Numbers) -> Problem:
     rows = replace(problem.rows, X=problem.rows.X[chosen])
     return Problem(rows, problem.outputs.some(chosen), len(chosen))

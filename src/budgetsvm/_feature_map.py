@@ -1,9 +1,10 @@
 """BudgetFeatures: the learned terms as features for any other estimator."""
 
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -133,7 +134,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.monitor = monitor
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the points.
 
         Parameters
@@ -142,19 +143,23 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
             Labels or targets. None: the points follow the density of the rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much a row counts. Weight 0 is as good as leaving the row out.
 
         Returns
         -------
         self : BudgetFeatures
         """
-        self.__dict__.pop("_learner", None)
         machine = self._machine(y)
         # The machine checks the data, and names itself in what it has to say about them.
-        machine._fit_terms(X, y, generator(self.random_state))
+        machine._fit_terms(X, y, generator(self.random_state), sample_weight)
         self._adopt(machine)
+        self.__dict__.pop("_learner", None)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None, **parameters: Any) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **parameters: Any
+    ) -> Self:
         """Go through new rows once, continuing with the points of earlier calls.
 
         Parameters
@@ -163,6 +168,8 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             New rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets), default=None
             Their labels or targets. The first call decides on the task.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much a row counts.
         **parameters
             For ``partial_fit`` of the estimator that learns the points, e.g. `classes`.
 
@@ -170,24 +177,36 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         -------
         self : BudgetFeatures
         """
-        if not hasattr(self, "_learner"):
-            self._learner = self._machine(y)
-            self._learner.set_params(reservoir=0, random_state=self.random_state)
-        self._learner.partial_fit(X, y, **parameters)
-        self._adopt(self._learner)
+        learner = self._continued(y)
+        learner.partial_fit(X, y, sample_weight=sample_weight, **parameters)
+        self._adopt(learner)
+        self._learner = learner
         return self
+
+    def _continued(self, y: Any) -> StreamingMachine:
+        """Return what goes on learning the points: a copy, so that a call that fails changes nothing."""
+        if not hasattr(self, "_learner"):
+            machine = self._machine(y)
+            machine.set_params(reservoir=0, random_state=self.random_state)
+            return machine
+        kind = type(self._learner)
+        if self.task != "auto" and type(self._machine(y)) is not kind:
+            message = f"task={self.task!r} differs from that of the first call, which needed a {kind.__name__}"
+            raise ValueError(message)
+        own = {"C": self.C} if "C" in self._learner.get_params(deep=False) else {}
+        learner: StreamingMachine = copy(self._learner)
+        learner.set_params(**self._common(), **own, random_state=self.random_state)
+        return learner
 
     def _adopt(self, machine: StreamingMachine) -> None:
         """Take over the terms of a machine."""
-        self.n_features_in_ = machine.n_features_in_
-        self.__dict__.pop("feature_names_in_", None)
-        if hasattr(machine, "feature_names_in_"):
-            self.feature_names_in_ = machine.feature_names_in_
-        self.__dict__.pop("monitor_", None)
-        if hasattr(machine, "monitor_"):
-            self.monitor_ = machine.monitor_
         model = machine._expansion
-        basis = Basis.of(model.points, model.kernel)
+        basis = Basis.of(model.points, model.kernel)  # may fail: first of all
+        self.n_features_in_ = machine.n_features_in_
+        for name in ("feature_names_in_", "monitor_"):
+            self.__dict__.pop(name, None)
+            if hasattr(machine, name):
+                setattr(self, name, getattr(machine, name))
         self.kernel_ = model.kernel
         self.normalization_ = basis.inverse
         self._basis = basis
@@ -237,10 +256,13 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             task = "regression" if kind.startswith("continuous") else "classification"
             if kind in {"none", "unknown"}:
                 task = "density"
-        common = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
         if task == "density":
-            return BudgetOneClassSVM(**common)
-        return (BudgetSVC if task == "classification" else BudgetSVR)(self.C, **common)
+            return BudgetOneClassSVM(**self._common())
+        return (BudgetSVC if task == "classification" else BudgetSVR)(self.C, **self._common())
+
+    def _common(self) -> dict[str, Any]:
+        """Return the parameters that any machine gets."""
+        return {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,14 +1,27 @@
 """How much memory may be used."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
+
+resource: ModuleType | None = None
+with suppress(ImportError):  # not on Windows
+    import resource
 
 _UNKNOWN = float(2 << 30)
+_MOST = float(8 << 30)
+_LEAST = float(1 << 20)
 
 
 def default_limit() -> float:
-    """Return half of the memory that the machine, or our control group, has free, in bytes."""
-    return 0.5 * min(_machine(), _control_group())
+    """Return 8 GiB, or half of what is free where that is less, in bytes.
+
+    How a problem is cut into parts depends on the limit, and with that the last digits of the result. So
+    that it does not depend on what else runs, there is a figure that most machines can afford, and ordinary
+    data do not reach.
+    """
+    return max(_LEAST, min(_MOST, 0.5 * min(_machine(), _control_group(), _address_space())))
 
 
 def _machine() -> float:
@@ -30,3 +43,21 @@ def _control_group() -> float:
         return max(0.0, float(limit) - float(used)) if limit != "max" else float("inf")
     except (OSError, ValueError):
         return float("inf")
+
+
+def _address_space() -> float:
+    """Return what is left of the address space (``ulimit -v``); infinity where nothing limits it."""
+    if resource is None:
+        return float("inf")
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return float("inf")
+    return max(0.0, float(limit) - _address_space_used())
+
+
+def _address_space_used() -> float:
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
+        return float(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0.0

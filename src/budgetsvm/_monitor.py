@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -79,6 +80,21 @@ class View:
         """Return a copy of the estimator as if its fit ended at this moment."""
         return self._machine(self.model)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Put the estimator in the place of the fit, and so of the training data: these stay out of files."""
+        return {**self.__dict__, "_machine": _Remembered(self.estimator())}
+
+
+@dataclass(frozen=True, eq=False)
+class _Remembered:
+    """The estimator of a view that comes from a file."""
+
+    estimator: Any
+
+    def __call__(self, model: KernelExpansion) -> Any:  # noqa: ARG002 - it is that of the estimator
+        """Return a copy."""
+        return copy(self.estimator)
+
 
 class Monitor(ABC):
     """Watches a fit, as parameter ``monitor`` of any estimator.
@@ -86,6 +102,9 @@ class Monitor(ABC):
     The estimator makes a shallow copy for every fit, ``monitor_``, and tells that. The time which a monitor
     takes counts for nothing that is measured, nor for ``time_limit``. Streams (``partial_fit``) are not
     watched.
+
+    A pickle of the estimator has ``monitor_`` in it, with all that it keeps. `TrainingData` hold the rows: let
+    go of them in ``end``. A View holds them as well while it is in memory, but not in a pickle.
 
     Examples
     --------
@@ -122,3 +141,6 @@ class Monitor(ABC):
     @abstractmethod
     def observe(self, view: View) -> None:
         """Look at a fit: at the visits chosen, at the end of phase 1, and whenever the polish gets on."""
+
+    def end(self) -> None:  # noqa: B027 - nothing to do is a good default
+        """Let go of what only the fit needs; called when it ends, if by an exception, too."""

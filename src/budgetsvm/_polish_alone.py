@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils import check_array
 
 from budgetsvm._polished import Polished
@@ -22,7 +23,7 @@ def polish(
         Training rows.
     y : array-like of shape (n_samples,)
         Labels.
-    Z : array-like of shape (n_points, n_features)
+    Z : array-like or sparse matrix of shape (n_points, n_features)
         The points; where they are linearly dependent in feature space, a subset is used.
     sample_weight : array-like of shape (n_samples,), default=None
         C of a row is multiplied by its weight.
@@ -44,7 +45,8 @@ def polish(
     >>> result.converged, bool(result.dual <= result.primal)
     (True, True)
     """
-    Z = check_array(Z, dtype=np.float64)
+    Z = check_array(Z, accept_sparse="csr", dtype=np.float64)
+    Z = Z.toarray() if sparse.issparse(Z) else Z  # terms are dense
     model = BudgetSVC(**{**parameters, "basis": Z, "budget": len(Z), "polish": True})
     polished = model._fit(X, y, sample_weight)
     assert polished is not None  # there is a budget

@@ -1,93 +1,147 @@
-"""A uniform sample of a stream of rows, in bounded memory (Vitter 1985, Algorithm R)."""
+"""A uniform sample of a stream of rows, in bounded memory (Vitter 1985, Algorithm R).
 
-from typing import Any
+It is a value: rows that come make another one of it. So a call that fails leaves the old one as it was, copies
+of an estimator may share it, and it can be read from a file that nobody may write to.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+_Numbers = NDArray[np.int64]
 
+_MOST = int(np.iinfo(np.int64).max)
+
+
+def _no_numbers() -> _Numbers:
+    return np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Reservoir:
-    """Keeps at most `capacity` of all rows that were added, each with equal probability."""
+    """Keeps at most `capacity` of all rows that were added, each with equal probability.
 
-    def __init__(self, capacity: int, seed: int) -> None:
-        self.capacity = capacity
-        self.seen = 0
-        self.size = 0
-        self._rng = np.random.default_rng(seed)
-        self._store: _DenseRows | _SparseRows | None = None
-        self._encoded: NDArray[Any] = np.empty(0)
-        self._weights: NDArray[np.float64] = np.empty(0)
+    Every row that is kept has a slot; `places` says where it is stored, counting through all parts. Rows are
+    stored in the order in which they came, and only now and then those are left out that lost their slot.
+    """
 
-    def add(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
-        """Offer rows with their targets and weights."""
-        if self._store is None:
-            shape = (self.capacity, *encoded.shape[1:])
-            self._encoded, self._weights = np.empty(shape, encoded.dtype), np.empty(self.capacity)
-            some = _SparseRows() if sparse.issparse(X) else _DenseRows(X.dtype, self.capacity)
-            self._store = some
+    capacity: int
+    seed: int
+    seen: int = 0
+    _parts: tuple["_Part", ...] = ()
+    _places: _Numbers = field(default_factory=_no_numbers)
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept."""
+        return len(self._places)
+
+    def with_rows(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Self:
+        """Return a sample in which these rows, with their targets and weights, had their chance, too."""
         rows, slots = self._draw(len(encoded))
-        self._store.put(X[rows], slots)
-        self._encoded[slots] = encoded[rows]
-        self._weights[slots] = weights[rows]
+        size = min(self.seen + len(encoded), self.capacity)
+        places = np.concatenate([self._places, np.zeros(size - self.size, np.int64)])
+        places[slots] = sum(map(len, self._parts)) + np.arange(len(slots))
+        parts = self._parts
+        if len(rows):
+            parts = _few((*parts, _Part.of(X, encoded, weights, rows)))
+        return replace(self, seen=self.seen + len(encoded), _parts=parts, _places=places)._compact()
+
+    def with_capacity(self, capacity: int) -> Self:
+        """Return a sample of another capacity; a larger one counts only if no row was dropped yet."""
+        if capacity < self.size:
+            rng = np.random.default_rng([self.seed, self.seen, capacity])
+            slots = np.sort(rng.choice(self.size, capacity, replace=False))
+            return replace(self, capacity=capacity, _places=self._places[slots])._compact()
+        if self.seen > self.size:
+            return self
+        return replace(self, capacity=capacity)
 
     def rows(self) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
-        """Return the rows that were kept, their targets and weights."""
-        assert self._store is not None
-        kept = slice(0, self.size)
-        return self._store.matrix(self.size), self._encoded[kept], self._weights[kept]
+        """Return the rows that were kept, their targets and weights, in the order in which they came."""
+        kept = self._kept()
+        return kept.X, kept.encoded, kept.weights
 
-    def _draw(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _draw(self, count: int) -> tuple[_Numbers, _Numbers]:
         """Choose which of the coming rows go where."""
         numbers = np.arange(self.seen, self.seen + count)
-        # One number for every row: so the sample does not depend on where blocks begin.
-        drawn = (self._rng.random(count) * (numbers + 1)).astype(np.int64)
-        slots = np.where(numbers < self.capacity, numbers, drawn)
-        self.seen += count
-        self.size = min(self.seen, self.capacity)
-        rows = np.flatnonzero(slots < self.capacity)
+        # One number for every row, whatever was drawn before: so the sample does not depend on where
+        # blocks begin, and seed and count are all that has to be remembered.
+        rng = np.random.Generator(np.random.PCG64(self.seed).advance(self.seen))
+        drawn = (rng.random(count) * (numbers + 1)).astype(np.int64)
+        capacity = min(self.capacity, _MOST)
+        slots = np.where(numbers < capacity, numbers, drawn)
+        rows = np.flatnonzero(slots < capacity)
         # Where one block fills a slot twice, the later row stays.
         _, last = np.unique(slots[rows][::-1], return_index=True)
-        rows = rows[len(rows) - 1 - last]
+        rows = np.sort(rows[len(rows) - 1 - last])
         return rows, slots[rows]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out rows without a slot: files have no use for them."""
+        return dict(self._compact(at_most=1).__dict__)
 
-class _DenseRows:
-    """An array that grows up to the capacity."""
+    def _compact(self, at_most: float = 2) -> Self:
+        """Leave out the rows without a slot, if more than this many rows are stored per slot."""
+        if sum(map(len, self._parts)) <= at_most * self.size:
+            return self
+        places = np.searchsorted(np.sort(self._places), self._places)
+        return replace(self, _parts=(self._kept(),), _places=places)
 
-    def __init__(self, dtype: Any, capacity: int) -> None:
-        self._values: NDArray[Any] = np.empty((0, 0), dtype)
-        self._capacity = capacity
-
-    def put(self, X: Any, slots: NDArray[np.int64]) -> None:
-        X = X.toarray() if sparse.issparse(X) else X
-        if len(slots) and slots.max() >= len(self._values):
-            room = max(int(slots.max()) + 1, min(2 * len(self._values), self._capacity))
-            grown = np.empty((room, X.shape[1]), self._values.dtype)
-            grown[: len(self._values)] = self._values.reshape(-1, X.shape[1])
-            self._values = grown
-        self._values[slots] = X
-
-    def matrix(self, size: int) -> NDArray[Any]:
-        return self._values[:size]
+    def _kept(self) -> "_Part":
+        """Return the rows that have a slot."""
+        places, ends = np.sort(self._places), np.cumsum([len(part) for part in self._parts])
+        inside = np.split(places, np.searchsorted(places, ends[:-1]))
+        chosen = [
+            part.some(rows - (end - len(part)))
+            for part, rows, end in zip(self._parts, inside, ends, strict=True)
+            if len(rows)
+        ]
+        return _Part.joined(chosen)
 
 
-class _SparseRows:
-    """The entries of every row."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows with their targets and weights."""
 
-    def __init__(self) -> None:
-        self._entries: dict[int, tuple[NDArray[Any], NDArray[Any]]] = {}
-        self._width = 0
+    X: Any  #: an array, or compressed sparse rows
+    encoded: NDArray[Any]
+    weights: NDArray[np.float64]
 
-    def put(self, X: Any, slots: NDArray[np.int64]) -> None:
-        X = sparse.csr_matrix(X)
-        self._width = X.shape[1]
-        for row, slot in enumerate(slots.tolist()):
-            span = slice(X.indptr[row], X.indptr[row + 1])
-            self._entries[slot] = X.data[span].copy(), X.indices[span].copy()
+    def __len__(self) -> int:
+        return len(self.weights)
 
-    def matrix(self, size: int) -> Any:
-        entries = [self._entries[slot] for slot in range(size)]
-        starts = np.cumsum([0, *(len(values) for values, _ in entries)])
-        values, indices = (np.concatenate(parts) for parts in zip(*entries, strict=True))
-        return sparse.csr_matrix((values, indices, starts), shape=(size, self._width))
+    @classmethod
+    def of(cls, X: Any, encoded: Any, weights: Any, rows: _Numbers) -> Self:
+        """Return copies of some rows."""
+        X = sparse.csr_matrix(X[rows]) if sparse.issparse(X) else np.ascontiguousarray(X[rows])
+        return cls(X, encoded[rows], weights[rows])
+
+    def some(self, rows: _Numbers) -> Self:
+        """Return some of the rows."""
+        return self if len(rows) == len(self) else self.of(self.X, self.encoded, self.weights, rows)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return all rows of several parts; as sparse ones, if some are: that never takes much more."""
+        if len(parts) == 1:
+            return parts[0]
+        tables = [part.X for part in parts]
+        if any(map(sparse.issparse, tables)):
+            rows = [X if sparse.issparse(X) else sparse.csr_matrix(X) for X in tables]
+            X = sparse.vstack(rows, format="csr")
+        else:
+            X = np.concatenate(tables)
+        encoded = np.concatenate([part.encoded for part in parts])
+        return cls(X, encoded, np.concatenate([part.weights for part in parts]))
+
+
+def _few(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
+    """Join the last parts until each has twice the rows of the next: blocks may be small, and many."""
+    while len(parts) > 1 and len(parts[-2]) < 2 * len(parts[-1]):
+        parts = (*parts[:-2], _Part.joined(parts[-2:]))
+    return parts

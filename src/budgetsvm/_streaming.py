@@ -1,6 +1,7 @@
 """Learning from a stream: rows come in blocks, and are not kept but for a sample of them."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -36,23 +37,25 @@ class StreamingMachine(BudgetMachine):
         check_is_fitted(self)
         started = perf_counter()
         self._settings()
-        if self._reservoir is None or self._reservoir.size == 0:
+        sample = self._sample()
+        if sample is None or sample.size == 0:
             message = (
                 "there are no rows to polish with: polish_now works after partial_fit, with "
                 f"reservoir > 0 (it is {self.reservoir})"
             )
             raise ValueError(message)
-        if self._reservoir.seen < self._rows_seen:
+        if sample.seen < self._rows_seen:
             message = (
-                f"polish_now has a sample of the last {self._reservoir.seen} rows only, but the model has "
+                f"polish_now has a sample of the last {sample.seen} rows only, but the model has "
                 f"seen {self._rows_seen}: use partial_fit from the start, with reservoir > 0; or fit"
             )
             raise ValueError(message)
         if self.budget is None or len(self._expansion) == 0:
             return self
-        X, encoded, weights = self._reservoir.rows()
+        self._reservoir = sample
+        X, encoded, weights = sample.rows()
         # Every row of the sample stands for several of the stream.
-        outputs = self._outputs(encoded, weights * (self._reservoir.seen / len(weights)))
+        outputs = self._outputs(encoded, weights * (sample.seen / len(weights)))
         self._polish(self._problem(X, outputs), generator(self.random_state), started)
         return self
 
@@ -84,23 +87,58 @@ class StreamingMachine(BudgetMachine):
 
     def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
         """One pass over checked rows, some of which are remembered."""
+        self._check_stream()
         rng = generator(self.random_state)
         outputs = self._outputs(encoded, weights)
         self._go_on(X, outputs.count)
-        if self._reservoir is None and self.reservoir > 0:
-            self._reservoir = Reservoir(self.reservoir, int(rng.integers(2**31)))
-        if self._reservoir is not None:
-            self._reservoir.add(X, encoded, weights)
-        self._rows_seen += len(encoded)
-        self._learn(self._problem(X, outputs), len(encoded), rng)
+        sample = self._sample()
+        if sample is None and self.reservoir > 0:
+            sample = Reservoir(int(self.reservoir), int(rng.integers(2**31)))
+        seen = self._rows_seen + len(encoded)
+        self._learn(replace(self._problem(X, outputs), n_total=seen), len(encoded), rng)
+        # Only now: rows that were not learned, because something went wrong, were not seen.
+        self._rows_seen = seen
+        self._reservoir = None if sample is None else sample.with_rows(X, encoded, weights)
         self.history_ = self.history_[-_RECORDS:]
+
+    def _sample(self) -> Reservoir | None:
+        """Return the rows that are remembered, as many as the parameter `reservoir` allows now."""
+        if self._reservoir is None or self.reservoir == 0:
+            return None
+        return self._reservoir.with_capacity(int(self.reservoir))
+
+    def _check_stream(self) -> None:
+        """Complain about what a stream cannot do."""
+        if self.early_stopping:
+            message = (
+                "early_stopping needs all rows at once, to go through them again and again; partial_fit "
+                "and fit_stream go through a block once: set early_stopping=False"
+            )
+            raise ValueError(message)
+        if not self._learns_terms:
+            basis = repr(self.basis) if isinstance(self.basis, str) else "an array"
+            message = (
+                f"partial_fit and fit_stream learn their terms, and have no use for a basis (it is {basis}): "
+                "set basis='learned'"
+            )
+            raise ValueError(message)
 
 
 def _parts(block: Any) -> tuple[Any, Any, Any]:
     """Return rows, targets and weights of a block; None for what it does not have."""
-    parts = block if isinstance(block, tuple) else (block,)
+    several = isinstance(block, tuple) or (
+        isinstance(block, list) and len(block) > 0 and _is_table(block[0])
+    )
+    parts = block if several else (block,)
     if not 1 <= len(parts) <= 3:
         message = f"a block must be (X, y) or (X, y, sample_weight), not {len(parts)} objects"
         raise ValueError(message)
     X, y, weights = (*parts, None, None)[:3]
     return X, y, weights
+
+
+def _is_table(thing: Any) -> bool:
+    """Whether this has rows with columns: an array, a sparse matrix, a data frame, a list of rows."""
+    if isinstance(thing, list | tuple):
+        return len(thing) > 0 and (isinstance(thing[0], list | tuple) or np.ndim(thing[0]) == 1)
+    return len(getattr(thing, "shape", ())) == 2

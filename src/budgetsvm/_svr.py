@@ -13,12 +13,15 @@ from budgetsvm._data import weighted_rows
 from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._streaming import StreamingMachine
+from budgetsvm._target_scale import TargetScale
 from budgetsvm._targets import ManyTargets, Outputs
 from budgetsvm._threads import count_threads
 from budgetsvm._training import Settings
 from budgetsvm._validation import check_number
 from budgetsvm.kernels import Gamma
 from budgetsvm.losses import make_insensitive
+
+_BEYOND_REACH = 1e6  # times the sum of C, in standard deviations
 
 
 class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
@@ -31,13 +34,17 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
 
     Targets are standardised inside: `C` and `epsilon` are relative to targets of mean 0 and standard
     deviation 1, so that their defaults suit targets of any scale, and the mean takes the place of a bias.
+    Where a few targets are far from all others (less than a tenth on a side), mean and standard deviation
+    are those of the others, about: see `target_scale_`.
 
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the training errors against the norm of the model.
+        Weight of the training errors, in units of `target_scale_`, against the norm of the model: as C of
+        scikit-learn's ``SVR`` on targets ``(y - target_mean_) / target_scale_``.
     epsilon : float, default=0.1
-        Errors up to this size, in standard deviations of the target, cost nothing.
+        Errors up to this size, in units of `target_scale_`, cost nothing: in standard deviations of the
+        target, but for outliers.
     kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
         The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
         All but "rbf" need ``maintenance="project"`` or ``"remove"``.
@@ -69,7 +76,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     time_limit : float or None, default=None
         The polish gives up when ``fit`` has taken so many seconds.
     memory_limit : float or None, default=None
-        Bytes that kernel values may take. None is half of the memory that is free.
+        Bytes that kernel values may take. None is 8 GiB, or half of the memory that is free if that is less.
     early_stopping : bool, default=False
         Whether to hold rows out, and to end phase 1 when the loss on them does not get smaller.
     validation_fraction : float, default=0.1
@@ -100,7 +107,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     intercept_ : ndarray of shape (n_targets,)
         The bias, for standardised targets; zero unless `fit_intercept`.
     target_mean_, target_scale_ : ndarray of shape (n_targets,)
-        Mean and standard deviation of the targets: a prediction is ``mean + scale * value``.
+        Mean and standard deviation of the targets, each of which is taken as 10 robust standard deviations
+        from the median if it is farther away: a prediction is ``mean + scale * value``. A robust standard
+        deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
+        distribution. The scale of a constant target is 1.
     duality_gap_, objective_, converged_
         After a polish: its certificate, as of :class:`BudgetSVC`.
     n_iter_ : int
@@ -192,7 +202,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             New rows. The first call also fixes gamma="scale", the centre, the precision, and the scale
-            of the targets, unless all of them are equal.
+            of the targets, unless all of them are equal: then the first block in which they differ does.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
             Their targets.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -213,8 +223,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
             known = len(self.target_mean_)
             message = f"y has {targets.shape[1]} targets, but the first call had {known}"
             raise ValueError(message)
-        if first or self._unscaled.any():
-            self._fit_scale(targets, weights, anew=first)
+        scale = TargetScale.of if first else self._target_scale.after
+        self._take_scale(scale(targets, weights))
         self._learn_block(X, targets, weights)
         return self
 
@@ -242,31 +252,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         self._flat, targets = y.ndim == 1, _as_columns(y)
-        self._fit_scale(targets, weights, anew=True)
+        self._take_scale(TargetScale.of(targets, weights))
         return X, targets, weights
 
-    def _fit_scale(
-        self, targets: NDArray[np.float64], weights: NDArray[np.float64], *, anew: bool
-    ) -> None:
-        """Take mean and standard deviation of the targets, unless they are known from earlier blocks.
-
-        As long as all targets are equal there is nothing to learn but the mean: no term depends on the
-        scale yet, and a later block may settle it.
-        """
-        if anew:
-            self._shift, self._moments = targets[0].copy(), np.zeros((3, targets.shape[1]))
-            self._unscaled = np.ones(targets.shape[1], bool)
-            self.target_mean_, self.target_scale_ = self._shift, np.ones(targets.shape[1])
-        offsets = targets - self._shift
-        self._moments += [weights @ np.ones_like(offsets), weights @ offsets, weights @ offsets**2]
-        total, first, second = self._moments
-        mean = self._shift + first / total
-        spread = np.sqrt(np.maximum(0.0, second / total - (first / total) ** 2))
-        # What rounding leaves of a constant target is not worth learning.
-        constant = spread <= 1e-12 * (abs(mean) + 1e-300)
-        self.target_mean_ = np.where(self._unscaled, mean, self.target_mean_)
-        self.target_scale_ = np.where(self._unscaled & ~constant, spread, self.target_scale_)
-        self._unscaled &= constant
+    def _take_scale(self, scale: TargetScale) -> None:
+        self._target_scale = scale
+        self.target_mean_, self.target_scale_ = scale.mean, scale.scale
 
     def _settings(self) -> Settings:
         check_number("C", self.C, above=0)
@@ -274,8 +265,15 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         return super()._settings()
 
     def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
-        standardised = np.ascontiguousarray((encoded - self.target_mean_) / self.target_scale_)
-        return ManyTargets(self.C * weights, make_insensitive(self.epsilon), standardised)
+        box = self.C * weights
+        with np.errstate(over="ignore"):
+            standardised = (encoded - self.target_mean_) / self.target_scale_
+            # Values of a model are at most Σ C_i k(x, x_i). An outlier far beyond that has the same dual
+            # variable however far it is, but the larger its loss, the fewer digits are left for others.
+            farthest = _BEYOND_REACH * max(1.0, float(box.sum()))
+        np.clip(standardised, -farthest, farthest, out=standardised)
+        loss = make_insensitive(self.epsilon)
+        return ManyTargets(box, loss, np.ascontiguousarray(standardised))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -284,4 +282,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[np.float64]:
-    return y.astype(np.float64).reshape(len(y), -1)
+    with np.errstate(over="ignore"):
+        targets = y.astype(np.float64).reshape(len(y), -1)
+    if not np.isfinite(targets).all():
+        raise ValueError("y has values that are too large for float64; scale the targets first")
+    return targets

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from budgetsvm._monitor import Monitor, TrainingData, View
-from budgetsvm._objectives import UNKNOWN, Objectives
+from budgetsvm._objectives import UNKNOWN, Estimate, Objectives
 from budgetsvm._validation import check_choice, check_integer, check_number
 
 Every: TypeAlias = int | Literal["epoch"] | Sequence[int]
@@ -143,7 +143,7 @@ class Trace(Monitor):
         self.observations = []
         self._n = len(data)
         rng = np.random.default_rng(self.random_state)
-        self._of = Objectives(data, self.effort, rng)
+        self._of: Objectives | None = Objectives(data, self.effort, rng)
 
     def next_visit(self, visits: int) -> int:
         """Return after how many visits to observe next."""
@@ -158,8 +158,7 @@ class Trace(Monitor):
         last = self.observations[-1] if self.observations else None
         visits = view.visits - (last.visits if last else 0)
         share = 1 / visits if view.phase == "learn" and visits else nan
-        primal = self._of.primal(view.model) if "primal" in self.objectives else UNKNOWN
-        dual = self._of.dual(view.alpha, view.model) if "dual" in self.objectives else UNKNOWN
+        primal, dual = self._objectives(view)
         line = Observation(
             phase=view.phase,
             visits=view.visits,
@@ -181,6 +180,17 @@ class Trace(Monitor):
             score=self._score(view),
         )
         self.observations.append(line)
+
+    def end(self) -> None:
+        """Let go of the training data."""
+        self._of = None
+
+    def _objectives(self, view: View) -> tuple[Estimate, Estimate]:
+        """Return P and D, as far as they are wanted."""
+        assert self._of is not None  # the fit is running
+        primal = self._of.primal(view.model) if "primal" in self.objectives else UNKNOWN
+        dual = self._of.dual(view.alpha, view.model) if "dual" in self.objectives else UNKNOWN
+        return primal, dual
 
     def _score(self, view: View) -> float:
         if self.X_test is None or self.y_test is None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from functools import partial
 from typing import Any
 
 from budgetsvm._expansion import KernelExpansion
@@ -20,23 +19,31 @@ def watched_fit(machine: Any, problem: Problem, started: float) -> Iterator[None
     if machine.monitor is None:
         yield
         return
-    machine.monitor_ = copy(machine.monitor)
+    monitor = machine.monitor_ = copy(machine.monitor)
     threads = count_threads(machine.n_jobs)
-    machine.monitor_.begin(
-        TrainingData(problem.rows, problem.outputs, machine.fit_intercept, threads)
-    )
-    machine._watcher = Watcher(machine.monitor_, partial(_as_if_done, machine, problem), started)
+    monitor.begin(TrainingData(problem.rows, problem.outputs, machine.fit_intercept, threads))
+    ending = _Ending(machine, problem)
     try:
+        machine._watcher = Watcher(monitor, ending, started)
         yield
     finally:
-        del machine._watcher
+        machine.__dict__.pop("_watcher", None)
+        # Views that are kept shall not see what later fits make of the machine.
+        ending.machine = copy(machine)
+        monitor.end()
 
 
-def _as_if_done(machine: Any, problem: Problem, model: KernelExpansion) -> Any:
-    """Return a copy of a machine with another model."""
-    other = copy(machine)
-    other.__dict__.pop("_watcher", None)
-    other._expansion = model
-    weights = problem.outputs.box / problem.outputs.box.mean()
-    other.__dict__.update(machine._derived(model, problem.rows.X, weights))
-    return other
+class _Ending:
+    """Ends a fit as of now: returns a copy of its machine with another model."""
+
+    def __init__(self, machine: Any, problem: Problem) -> None:
+        self.machine = machine
+        self._problem = problem
+
+    def __call__(self, model: KernelExpansion) -> Any:
+        other = copy(self.machine)
+        other.__dict__.pop("_watcher", None)
+        other._expansion = model
+        box = self._problem.outputs.box
+        other.__dict__.update(self.machine._derived(model, self._problem.rows.X, box / box.mean()))
+        return other
