@@ -184,6 +184,7 @@ class TestUnusual:
         check(estimator, options, np.column_stack([X, np.full(60, 1e6)]), y)
 
     @pytest.mark.parametrize("gamma", [1e-300, 1e-12, 1e12, 1e300])
+    @pytest.mark.filterwarnings("ignore:no C was found:sklearn.exceptions.ConvergenceWarning")
     def test_huge_and_tiny_gamma(self, estimator, options, y, gamma):
         check(estimator, options, X, y, gamma=gamma)
 

@@ -61,7 +61,7 @@ LAYERS = [
     {"_turns"},
     {"_many_outputs"},
     {"_polish"},
-    {"_phase_two", "_share"},
+    {"_phase_two", "_share", "_fitted"},
     {"_machine"},
     {"_streaming", "_class_prediction"},
     {"_detector"},

@@ -128,7 +128,7 @@ class Basis:
 def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:
     """Return the share of the largest kernel value that must be new in a term."""
     error = kernel.relative_error(points) * float(np.finfo(precision).eps)
-    amplified = min((error / _AMPLIFIED_ERROR) ** 2, _LARGEST_TOLERANCE)
+    amplified = min(error / _AMPLIFIED_ERROR, _LARGEST_TOLERANCE**0.5) ** 2
     return float(max(_RANK_TOLERANCE[precision], amplified))
 
 

@@ -7,7 +7,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm._polished import Polished
 
-
 _SMALL = 1e-3  # a gap that single precision may be to blame for
 
 

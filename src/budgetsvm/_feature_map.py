@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from budgetsvm._atomic import all_or_nothing
 from budgetsvm._basis import Basis
 from budgetsvm._data import generator
 from budgetsvm._expansion import KernelExpansion
@@ -134,6 +135,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.monitor = monitor
         self.verbose = verbose
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the points.
 
@@ -157,6 +159,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.__dict__.pop("_learner", None)
         return self
 
+    @all_or_nothing
     def partial_fit(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **parameters: Any
     ) -> Self:

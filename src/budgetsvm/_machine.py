@@ -1,25 +1,23 @@
-"""What all estimators share: the two phases of training, and the fitted model."""
+"""What all estimators share: the two phases of training."""
 
-from abc import abstractmethod
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from budgetsvm._callbacks import CallbackSupport, EpochHooks, Task, phase
 from budgetsvm._convergence import warn_not_converged, warn_not_precise
 from budgetsvm._data import generator
 from budgetsvm._early_stopping import EarlyStopping
 from budgetsvm._expansion import KernelExpansion
+from budgetsvm._fitted import FittedMachine
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
 from budgetsvm._learning import Learned, learn_terms, most_epochs
 from budgetsvm._limits import Limits
 from budgetsvm._memory import default_limit
 from budgetsvm._origin import Origin
-from budgetsvm._parameters import MachineParameters
 from budgetsvm._phase_two import (
     Outcome,
     Polishing,
@@ -32,7 +30,7 @@ from budgetsvm._polished import Polished, Start
 from budgetsvm._precision import check_weights, choose_precision
 from budgetsvm._progress import PolishProgress
 from budgetsvm._reduction import reduce_to_budget
-from budgetsvm._rows import Rows, as_rows, centre_of, variance
+from budgetsvm._rows import Rows, centre_of, variance
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
 from budgetsvm._training import EpochRecord, Problem, phase_one_visits
@@ -43,55 +41,13 @@ from budgetsvm.kernels import Kernel
 _LEARNING_SHARE = 0.5  # of a time limit, for phase 1 at most
 
 
-class BudgetMachine(CallbackSupport, MachineParameters):
+class BudgetMachine(CallbackSupport, FittedMachine):
     """A kernel machine on a budget. Subclasses document the parameters and encode the targets."""
 
-    _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
     _origin: Origin | None  # what the terms were learned from, for a warm start
     _kernel_wanted: Kernel  # gamma="scale" and all
     _watcher: Watcher | None = None  # while a fit is watched
-
-    # ---- the fitted model ----
-
-    @property
-    def support_vectors_(self) -> NDArray[np.float64]:
-        """The points z_j, in the coordinates of the data."""
-        return self._fitted().original_points()
-
-    @property
-    def dual_coef_(self) -> NDArray[np.float64]:
-        """The coefficients β, one row per output."""
-        return self._fitted().coef
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of every output; zero unless `fit_intercept`."""
-        return self._fitted().bias
-
-    def _fitted(self) -> KernelExpansion:
-        if not hasattr(self, "_expansion"):
-            message = f"this {type(self).__name__} is not fitted yet"
-            raise AttributeError(message)
-        return self._expansion
-
-    # ---- data ----
-
-    @abstractmethod
-    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
-        """Return what rows with these targets, encoded by the subclass, and weights ask for."""
-
-    def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
-        """Check the data as scikit-learn does; dtypes and memory order stay what they are."""
-        checks |= {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        checked = validate_data(self, X, *y, reset=reset, **checks)
-        return (as_rows(checked[0]), checked[1]) if y else as_rows(checked)
-
-    @abstractmethod
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-        """Check new data; returns rows, encoded targets and weights, without rows of no weight."""
-
-    # ---- training ----
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Polished | None:
         """Train from scratch, or from the fit before."""
@@ -152,8 +108,11 @@ class BudgetMachine(CallbackSupport, MachineParameters):
     @staticmethod
     def _resolve(kernel: Kernel, X: Any) -> Kernel:
         """Put numbers in the place of gamma="scale"."""
-        with np.errstate(over="ignore", invalid="ignore"):  # choose_precision complains about these
-            return kernel.resolve(X.shape[1], variance(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = variance(X)
+        if not np.isfinite(spread):
+            raise ValueError("X has values too large for their squares; scale the features first")
+        return kernel.resolve(X.shape[1], spread)
 
     def _resumes(self, kernel: Kernel, X: Any, n_outputs: int) -> bool:
         """Whether a warm start is wanted and possible."""

@@ -85,6 +85,12 @@ class MachineParameters(BaseEstimator):
     def _check_stopping(self) -> None:
         check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
         check_integer("reservoir", self.reservoir, least=0)
+        if self.early_stopping and not self._learns_terms:
+            message = (
+                "early_stopping ends the learning of terms, which a basis takes the place of: "
+                "set early_stopping=False, or basis='learned'"
+            )
+            raise ValueError(message)
         if not 0 < check_number("validation_fraction", self.validation_fraction) < 1:
             message = f"validation_fraction must be between 0 and 1, not {self.validation_fraction}"
             raise ValueError(message)

@@ -98,6 +98,7 @@ class StreamingMachine(BudgetMachine):
         self._learn(replace(self._problem(X, outputs), n_total=seen), len(encoded), rng)
         # Only now: rows that were not learned, because something went wrong, were not seen.
         self._rows_seen = seen
+        self._origin = None
         self._reservoir = None if sample is None else sample.with_rows(X, encoded, weights)
         self.history_ = self.history_[-_RECORDS:]
 
