@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 from frozen import frozen
-from sequence_data import Data
-from sequence_math import Model, Wanted, kernel_error, kernel_matrix, primal, wanted_by_classes
-from sklearn.utils.class_weight import compute_class_weight
+from sequence_math import Model, kernel_error, kernel_matrix
 
 _NAMES = ("classes_", "support_vectors_", "dual_coef_", "intercept_", "kernel_", "objective_")
 _NAMES += ("duality_gap_", "converged_", "offset_", "target_mean_", "target_scale_", "history_")
@@ -118,65 +116,3 @@ def _check_close(found: Any, wanted: Any, error: Any) -> None:
     assert np.isfinite(found).all(), found
     off = abs(found - wanted) - error
     assert (off <= 0).all(), f"off by {abs(found - wanted).max()}, at most {error.max()}"
-
-
-def check_certificate(model: Any) -> None:
-    """P and D are finite, in order, and as far from each other as is said; or not converged."""
-    (P, D), gap = model.objective_, model.duality_gap_
-    if not model.converged_:
-        return
-    assert np.isfinite([P, D, gap]).all(), (P, D, gap)
-    assert D <= P + 1e-6 * max(abs(P), abs(D)), f"D = {D} exceeds P = {P}, converged"
-    assert gap <= model.tol, (gap, model.tol)
-    assert abs(gap * P - (P - D)) <= 1e-6 * abs(P), (P, D, gap)
-
-
-def check_primal(model: Any, subject: str, parts: list[Data]) -> None:
-    """P of a model that is said to be optimal for these rows is as it says, and no multiple beats D."""
-    if not model.converged_ or model.early_stopping or subject not in _WANTED:
-        return
-    expansion = Model.of(model)
-    if not expansion.is_positive():
-        return
-    X, wanted = _problem(model, subject, parts)
-    (P, D), tolerance = model.objective_, max(model.tol, 1e-3)
-    found, error = primal(expansion, wanted, X), expansion.norm_error()
-    assert abs(found - P) <= tolerance * abs(found) + error, f"P is {found}, not {P}"
-    for factor in (0.0, 0.5, 0.9, 1.1):
-        other = primal(expansion, wanted, X, factor)
-        slack = 1e-6 * max(abs(other), abs(D)) + error
-        assert other + slack >= D, f"{factor} of the model has P = {other}, below D = {D}"
-
-
-def _problem(model: Any, subject: str, parts: list[Data]) -> tuple[Any, Wanted]:
-    """Return the rows that count, in float64, and what they ask for."""
-    X = np.vstack([part.exact_rows() for part in parts])
-    y = np.concatenate([part.targets(subject) for part in parts])
-    given = [part.sample_weight() for part in parts]
-    weights = np.concatenate(
-        [np.ones(part.n) if w is None else w for part, w in zip(parts, given, strict=True)]
-    )
-    kept = weights > 0
-    X, y, weights = X[kept], y[kept], weights[kept]
-    return X, _WANTED[subject](model, y, weights)
-
-
-def _wanted_classes(model: Any, y: Any, weights: Any) -> Wanted:
-    per_class = compute_class_weight(model.class_weight, classes=model.classes_, y=y)
-    box = model.C * weights * per_class[np.searchsorted(model.classes_, y)]
-    coupled = model.multi_class == "weston-watkins" and len(model.classes_) > 2
-    return wanted_by_classes(model.loss, box, y, model.classes_, coupled=coupled)
-
-
-def _wanted_targets(model: Any, y: Any, weights: Any) -> Wanted:
-    targets = (y.reshape(len(y), -1) - model.target_mean_) / model.target_scale_
-    signs = np.ones_like(targets)
-    return Wanted("epsilon_insensitive", model.C * weights, signs, targets, model.epsilon)
-
-
-_WANTED = {
-    "two classes": _wanted_classes,
-    "three classes": _wanted_classes,
-    "one target": _wanted_targets,
-    "two targets": _wanted_targets,
-}

@@ -23,7 +23,7 @@ class Data:
     scale: float = 1.0
     duplicates: bool = False
     constant: bool = False
-    weights: Literal["none", "equal", "wide", "zeros"] = "none"
+    weights: Literal["none", "equal", "wide", "zeros", "huge"] = "none"
     names: int = 0  #: of the classes
     spread: float = 1.0  #: of the targets of regression
 
@@ -45,19 +45,23 @@ class Data:
         return self.dense().astype(self.dtype).astype(np.float64)
 
     def dense(self) -> Any:
-        """Return X before it is rounded; some entries are zero."""
+        """Return X before it is rounded."""
+        return self.scale * self._base() + self.shift
+
+    def _base(self) -> Any:
+        """Return rows of the usual size; some entries are zero."""
         rng = np.random.default_rng(self.seed)
         X = rng.standard_normal((self.n, self.d)) * (rng.random((self.n, self.d)) < 0.9)
         if self.duplicates:
             X = X[rng.integers(max(1, self.n // 4), size=self.n)]
         if self.constant:
             X[:, -1] = 1.0
-        return self.scale * X + self.shift
+        return X
 
     def targets(self, subject: str) -> Any:
         """Return y for one of `sequences.SUBJECTS`, None where it has none."""
         rng = np.random.default_rng(self.seed + 1)
-        X = (self.dense() - self.shift) / self.scale
+        X = self._base()
         values = np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(self.n)
         match subject:
             case "two classes" | "features":
@@ -78,6 +82,8 @@ class Data:
                 return np.full(self.n, 3.0)
             case "wide":
                 return 10.0 ** rng.uniform(-3, 3, self.n)
+            case "huge":
+                return np.full(self.n, 1e300)
             case "zeros":
                 return rng.integers(0, 3, self.n).astype(float)
         return None

@@ -83,12 +83,12 @@ def data(draw: st.DrawFn, width: int) -> Data:
         "form": ["fortran", "csr"],
         "dtype": ["float32"],
         "shift": [1e3, -10.0],
-        "scale": [1e-3, 1e3, 30.0],
+        "scale": [0.0, 1e-3, 1e3, 30.0],
         "duplicates": [True],
         "constant": [True],
-        "weights": ["equal", "wide", "zeros"],
+        "weights": ["equal", "wide", "zeros", "huge"],
         "names": [1],
-        "spread": [1e-6, 1e6],
+        "spread": [0.0, 1e-6, 1e6, 1e160],
     }
     for name in draw(st.lists(st.sampled_from(list(oddities)), max_size=2, unique=True)):
         chosen[name] = draw(st.sampled_from(oddities[name]))

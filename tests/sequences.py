@@ -18,6 +18,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
+import certificates
 import numpy as np
 import sequence_checks as checks
 from frozen import differences, frozen
@@ -136,7 +137,7 @@ class Run:
             return
         self.parts, self.whole = [], False
         if hasattr(self.model, "objective_") and self.checked:
-            checks.check_primal(self.model, self.subject, [data])
+            self._check_primal([data])
 
     @step
     def partial_fit(self, data: Data, fault: Fault | None = None) -> None:
@@ -160,7 +161,7 @@ class Run:
         if not self._train(self.model.polish_now, fault) or not self.checked:
             return
         if getattr(self.model, "objective_", None) not in (None, before) and self._remembers_all():
-            checks.check_primal(self.model, self.subject, self.parts)
+            self._check_primal(self.parts)
 
     @step
     def fit_stream(self, *parts: Data, form: str = "tuple", fault: Fault | None = None) -> None:
@@ -172,7 +173,7 @@ class Run:
             return
         self.parts, self.whole, self.room = list(parts), True, self.model.reservoir
         if hasattr(self.model, "objective_") and self.checked and self._remembers_all():
-            checks.check_primal(self.model, self.subject, self.parts)
+            self._check_primal(self.parts)
 
     @step
     def look(self, data: Data, fault: Fault | None = None) -> None:
@@ -268,13 +269,21 @@ class Run:
         checks.check_size(self.model)
         checks.check_kernel(self.model)
         if hasattr(self.model, "objective_"):
-            checks.check_certificate(self.model)
+            certificates.check_certificate(self.model)
             assert self.model.converged_ or seen, "no warning"
         precision = np.finfo(np.float32 if self.single else np.float64).eps
         centre = self._centre()
         rng = np.random.default_rng(0)
         probe = centre + rng.standard_normal((6, self.model.n_features_in_))
         checks.check_answers(self.model, probe, float(precision))
+
+    def _check_primal(self, parts: list[Data]) -> None:
+        """Check the certificate of a model for these rows."""
+        y = [part.targets(self.subject) for part in parts]
+        given = [(part.n, part.sample_weight()) for part in parts]
+        weights = np.concatenate([np.ones(n) if w is None else w for n, w in given])
+        X = np.vstack([part.exact_rows() for part in parts])
+        certificates.check_primal(self.model, X, None if y[0] is None else np.concatenate(y), weights)
 
     def _centre(self) -> Any:
         name = "components_" if self.is_features else "support_vectors_"
