@@ -15,6 +15,7 @@ from scipy import sparse
 _Numbers = NDArray[np.int64]
 
 _MOST = int(np.iinfo(np.int64).max)
+_MANY = 16  # parts of similar size
 
 
 def _no_numbers() -> _Numbers:
@@ -141,7 +142,10 @@ class _Part:
 
 
 def _few(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
-    """Join the last parts until each has twice the rows of the next: blocks may be small, and many."""
-    while len(parts) > 1 and len(parts[-2]) < 2 * len(parts[-1]):
-        parts = (*parts[:-2], _Part.joined(parts[-2:]))
+    """Join the last parts as soon as they are many of similar size: blocks may be small, and many.
+
+    So there are some dozen parts at most, and a row is copied once more only when its part grows manifold.
+    """
+    while len(parts) >= _MANY and len(parts[-_MANY]) < _MANY * len(parts[-1]):
+        parts = (*parts[:-_MANY], _Part.joined(parts[-_MANY:]))
     return parts

@@ -52,11 +52,11 @@ class StreamingMachine(BudgetMachine):
             raise ValueError(message)
         if self.budget is None or len(self._expansion) == 0:
             return self
-        self._reservoir = sample
         X, encoded, weights = sample.rows()
         # Every row of the sample stands for several of the stream.
         outputs = self._outputs(encoded, weights * (sample.seen / len(weights)))
         self._polish(self._problem(X, outputs), generator(self.random_state), started)
+        self._reservoir = sample  # which may have become smaller
         return self
 
     @all_or_nothing
