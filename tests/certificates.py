@@ -16,7 +16,7 @@ def check_certificate(model: Any) -> None:
     if not model.converged_:
         return
     assert np.isfinite([P, D, gap]).all(), (P, D, gap)
-    assert D <= P + 1e-6 * max(abs(P), abs(D)), f"D = {D} exceeds P = {P}, converged"
+    assert P + 1e-6 * max(abs(P), abs(D)) >= D, f"D = {D} exceeds P = {P}, converged"
     assert gap <= model.tol, (gap, model.tol)
     assert abs(gap * P - (P - D)) <= 1e-6 * abs(P), (P, D, gap)
 

@@ -17,6 +17,7 @@ class TrainedDetector(StreamingMachine):
     nu: float
     _level: float  # ρ per row
     _weight_seen: float
+    _trained_nu: float
     _offset: float | None  # None: not known yet
 
     @property
@@ -31,7 +32,7 @@ class TrainedDetector(StreamingMachine):
         if self._offset is None:  # after partial_fit: found when it is first asked for
             assert self._reservoir is not None
             X, _, weights = self._reservoir.rows()
-            self._offset = weighted_quantile(self._scores(X), weights, self.nu)
+            self._offset = weighted_quantile(self._scores(X), weights, self._trained_nu)
         return self._offset
 
     @property
@@ -88,4 +89,5 @@ class TrainedDetector(StreamingMachine):
     def _set_scale(self) -> None:
         """Find what values of the model have to be multiplied with; the offset is then unknown."""
         self._scale = self._level * self._weight_seen
+        self._trained_nu = self.nu  # a parameter may change before the offset is asked for
         self._offset = None

@@ -73,6 +73,8 @@ def learn_terms(
         trainer.state = lambda: (_learned(trainer, model).model, trainer.alpha * trainer.scale)
         _watch(trainer, lambda: _learned(trainer, model), stopping, epochs)
         (trainer.learn_basis if adapt else trainer.run)(visits, progress)
+    # These know the trainer: a cycle that would keep its data until the garbage collector comes.
+    trainer.state = trainer.before_epoch = trainer.after_epoch = None
     learned = _learned(trainer, model)
     if stopping is not None and stopping.best is not None:
         learned = replace(learned, model=stopping.best)

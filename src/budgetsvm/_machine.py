@@ -78,13 +78,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         X, encoded, weights = self._encode(X, y, sample_weight)
         outputs = self._outputs(encoded, weights)
         kernel = self._resolve(wanted, X)
-        if self._resumes(kernel, X, outputs.count):
+        origin = self._origin_of(X, encoded, kernel) if self.warm_start else None
+        if origin is not None and origin == getattr(self, "_origin", None):
             self._look_at(X)
         else:
             self._start(X, outputs.count, kernel)
         self._kernel_wanted = wanted
         self._rows_seen += len(outputs)
-        origin = Origin.of(X, encoded, kernel, self.budget) if self.warm_start else None
         return self._problem(X, outputs), origin, weights
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
@@ -92,18 +92,23 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _go_on(self, X: Any, n_outputs: int) -> None:
         """Prepare for one more block of rows of a stream."""
+        if hasattr(self, "_expansion"):
+            self._check_kernel()
+            self._look_at(X)
+            return
         wanted = self._settings().kernel
-        if not hasattr(self, "_expansion"):
-            self._start(X, n_outputs, self._resolve(wanted, X))
-            self._kernel_wanted = wanted
-        elif wanted not in (self._kernel_wanted, self._expansion.kernel):
+        self._start(X, n_outputs, self._resolve(wanted, X))
+        self._kernel_wanted = wanted
+
+    def _check_kernel(self) -> None:
+        """Complain if the kernel was changed while training goes on."""
+        wanted = self._settings().kernel
+        if wanted not in (self._kernel_wanted, self._expansion.kernel):
             message = (
                 f"the kernel was {self._kernel_wanted!r} when training began and is {wanted!r} now, for which "
                 "the terms of the model are of no use: set it back, or train anew by fit or fit_stream"
             )
             raise ValueError(message)
-        else:
-            self._look_at(X)
 
     @staticmethod
     def _resolve(kernel: Kernel, X: Any) -> Kernel:
@@ -114,13 +119,19 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             raise ValueError("X has values too large for their squares; scale the features first")
         return kernel.resolve(X.shape[1], spread)
 
-    def _resumes(self, kernel: Kernel, X: Any, n_outputs: int) -> bool:
-        """Whether a warm start is wanted and possible."""
-        model = getattr(self, "_expansion", None)
-        if not self.warm_start or model is None or len(model) == 0:
-            return False
-        kept = (model.kernel, model.points.shape[1], len(model.coef))
-        return kept == (kernel, X.shape[1], n_outputs)
+    def _origin_of(self, X: Any, encoded: NDArray[Any], kernel: Kernel) -> Origin:
+        """Return what decides on the terms of a model. Not C and the loss: these may change."""
+        settings = self._settings()
+        stopping = (self.early_stopping, self.validation_fraction, self.n_iter_no_change)
+        options = (
+            kernel,
+            self.budget,
+            settings.solver,
+            settings.maintenance,
+            self.epochs,
+            stopping,
+        )
+        return Origin.of(X, encoded, self.basis, *options)
 
     def _start(self, X: Any, n_outputs: int, kernel: Kernel) -> None:
         """Begin without terms; the first data say where the centre is, and how precise to be."""
@@ -153,10 +164,10 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self._forget_certificate()
         self.n_iter_ = 0
         rng = generator(self.random_state)
-        known = origin is not None and origin == self._origin and self._learns_terms
+        known = origin is not None and origin == self._origin
         if not (known and self._polishes):
             problem = self._find_terms(problem, rng, started)
-        self._origin = origin if self._learns_terms else None
+        self._origin = origin
         if not self._polishes:
             return None
         with phase(self, "polish"):

@@ -36,7 +36,7 @@ class StreamingMachine(BudgetMachine):
         """
         check_is_fitted(self)
         started = perf_counter()
-        self._settings()
+        self._check_kernel()
         sample = self._sample()
         if sample is None or sample.size == 0:
             message = (
