@@ -341,6 +341,17 @@ def arrays_of(arguments: Any) -> list[Any]:
     return [array for part in arguments for array in arrays_of(part)]
 
 
+@pytest.mark.parametrize("feature", [-1, D, 2**31 - 1, -(2**31)])
+def test_features_of_sparse_rows_at_hand(feature: int) -> None:
+    """Those that are chosen, and no others."""
+    matrix, _, _ = rows("sparse")
+    matrix[1][2 * D + 1] = feature  # of row 2
+    arguments = good("decision") | {"out": np.zeros(3)}
+    call("decision", arguments | {"rows": (matrix, np.array([1, 3, 0]), None)})
+    with pytest.raises(ValueError, match="index of a feature"):
+        call("decision", arguments | {"rows": (matrix, np.array([1, 2, 0]), None)})
+
+
 @pytest.mark.parametrize("slot", [-2, SIZE, 31, 10**6, -(2**31)])
 def test_slots_without_a_budget(slot: int) -> None:
     """They name terms that there are."""
