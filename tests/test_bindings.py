@@ -112,7 +112,6 @@ def replaced(group: Any, index: int, value: Any) -> Any:
 Change = Callable[[Any], Any]
 KERNEL: dict[str, Change] = {
     "unknown kernel": lambda k: replaced(k, 0, "cosine"),
-    "gamma 0": lambda k: replaced(k, 1, 0.0),
     "negative gamma": lambda k: replaced(k, 1, -1.0),
     "infinite gamma": lambda k: replaced(k, 1, np.inf),
     "gamma nan": lambda k: replaced(k, 1, np.nan),

@@ -161,7 +161,7 @@ inline KernelKind kernel_kind(const std::string& name) {
 inline Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
     const auto& [name, gamma, coef0, degree, function] = arg;
     Kernel kernel{kernel_kind(name), gamma, coef0, degree, nullptr};
-    require(gamma > 0 && std::isfinite(gamma), "gamma must be positive and finite");
+    require(gamma >= 0 && std::isfinite(gamma), "gamma must be finite, and not negative");
     require(std::isfinite(coef0) && degree >= 1, "coef0 must be finite, the degree at least 1");
     if (kernel.kind != KernelKind::callable) return kernel;
     require(nb::isinstance<nb::callable>(function), "the kernel is no function");
