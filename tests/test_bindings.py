@@ -112,7 +112,6 @@ def replaced(group: Any, index: int, value: Any) -> Any:
 Change = Callable[[Any], Any]
 KERNEL: dict[str, Change] = {
     "unknown kernel": lambda k: replaced(k, 0, "cosine"),
-    "gamma 0": lambda k: replaced(k, 1, 0.0),
     "negative gamma": lambda k: replaced(k, 1, -1.0),
     "infinite gamma": lambda k: replaced(k, 1, np.inf),
     "gamma nan": lambda k: replaced(k, 1, np.nan),
@@ -339,6 +338,17 @@ def arrays_of(arguments: Any) -> list[Any]:
     if not isinstance(arguments, (tuple, list)):
         return []
     return [array for part in arguments for array in arrays_of(part)]
+
+
+@pytest.mark.parametrize("feature", [-1, D, 2**31 - 1, -(2**31)])
+def test_features_of_sparse_rows_at_hand(feature: int) -> None:
+    """Those that are chosen, and no others."""
+    matrix, _, _ = rows("sparse")
+    matrix[1][2 * D + 1] = feature  # of row 2
+    arguments = good("decision") | {"out": np.zeros(3)}
+    call("decision", arguments | {"rows": (matrix, np.array([1, 3, 0]), None)})
+    with pytest.raises(ValueError, match="index of a feature"):
+        call("decision", arguments | {"rows": (matrix, np.array([1, 2, 0]), None)})
 
 
 @pytest.mark.parametrize("slot", [-2, SIZE, 31, 10**6, -(2**31)])

@@ -84,19 +84,32 @@ void unpack_matrix(Rows& rows, const SparseArg<S>& sparse) {
     rows.stored = static_cast<std::int64_t>(values.shape(0));
 }
 
-// The sparse rows at hand, not all that there are: as much work as to copy them.
+// Whether entries [from, to) have features there are. An index out of range, and no other, has the
+// sign bit in itself or in what is left up to the last feature: without a branch, so that it is
+// negligible beside evaluating them.
+inline bool features_exist(const Rows& rows, std::int64_t from, std::int64_t to) {
+    const auto last = static_cast<std::uint32_t>(rows.features - 1);
+    std::uint32_t signs = 0;
+    for (std::int64_t e = from; e < to; ++e) {
+        const auto index = static_cast<std::uint32_t>(rows.indices[e]);
+        signs |= index | (last - index);
+    }
+    return !(signs >> 31);
+}
+
+// The sparse rows at hand, not all that there are.
 inline void check_sparse(const Rows& rows) {
+    bool inside = true;
     for (std::int64_t r = 0; r < rows.count; ++r) {
         const std::int64_t i = rows.position(r), from = rows.starts[i], to = rows.starts[i + 1];
         require(0 <= from && from <= to && to <= rows.stored &&
                     to - from <= std::numeric_limits<std::int32_t>::max(),
                 "where sparse rows start is out of order or out of range");
-        std::uint32_t largest = 0;  // what is negative becomes large
-        for (std::int64_t e = from; e < to; ++e)
-            largest = std::max(largest, static_cast<std::uint32_t>(rows.indices[e]));
-        require(from == to || largest < static_cast<std::uint32_t>(rows.features),
-                "the index of a feature is out of range");
+        if (rows.chosen) inside = inside && features_exist(rows, from, to);
     }
+    if (!rows.chosen && rows.count > 0)
+        inside = features_exist(rows, rows.starts[0], rows.starts[rows.count]);
+    require(inside, "the index of a feature is out of range");
 }
 
 inline Rows unpack_rows(const RowsArg& arg, std::int32_t features) {
@@ -148,7 +161,7 @@ inline KernelKind kernel_kind(const std::string& name) {
 inline Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
     const auto& [name, gamma, coef0, degree, function] = arg;
     Kernel kernel{kernel_kind(name), gamma, coef0, degree, nullptr};
-    require(gamma > 0 && std::isfinite(gamma), "gamma must be positive and finite");
+    require(gamma >= 0 && std::isfinite(gamma), "gamma must be finite, and not negative");
     require(std::isfinite(coef0) && degree >= 1, "coef0 must be finite, the degree at least 1");
     if (kernel.kind != KernelKind::callable) return kernel;
     require(nb::isinstance<nb::callable>(function), "the kernel is no function");
