@@ -8,6 +8,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+_LARGEST_WEIGHT = 1e100
+
 
 def find_classes(y: NDArray[Any]) -> NDArray[Any]:
     """Return the labels in y, or say what is wrong with them."""
@@ -24,6 +26,11 @@ def weighted_rows(
 ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
     """Check the weights, and leave out rows of weight zero; all `classes` must remain."""
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if weights.max(initial=0.0) > _LARGEST_WEIGHT:
+        message = (
+            f"sample_weight has {weights.max():.3g}, too large to compute with; scale the weights"
+        )
+        raise ValueError(message)
     used = weights > 0
     if used.all():
         return X, y, weights

@@ -131,4 +131,6 @@ class SpanProblem:
         def slope(share: float) -> float:
             return linear + share * square - float(some.alpha(slack - share * rate, 0.0) @ rate)
 
-        return float(brentq(slope, 0.0, 1.0, xtol=_PRECISION))
+        if slope(0.0) >= 0:  # but for rounding, this was said above
+            return 0.0
+        return float(brentq(slope, 0.0, 1.0, xtol=_PRECISION)) if slope(1.0) > 0 else 1.0
