@@ -10,6 +10,7 @@ from problems import Array
 from scipy import sparse
 from sequence_checks import check_error
 from sequences import SUBJECTS, Data
+from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
@@ -159,8 +160,8 @@ def test_rows_that_are_all_alike(
         check_certificate(model)
         check_primal(model, X, y)
         assert np.isfinite(model.predict(X).astype(float)).all()
-        model.partial_fit(X, y).partial_fit(X, y).polish_now()
-        check_certificate(model)
+        streamed = clone(model).partial_fit(X, y).partial_fit(X, y).polish_now()
+        check_certificate(streamed)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "sigmoid", "poly", "rbf"])
