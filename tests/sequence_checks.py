@@ -53,7 +53,10 @@ def check_error(error: BaseException) -> None:
     code = trace.tb_frame.f_code
     line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
     module = str(trace.tb_frame.f_globals.get("__name__"))
-    raised = line.startswith("raise") and module.split(".")[0] in ("budgetsvm", "sklearn")
+    raised = line.startswith("raise") and module.split(".", maxsplit=1)[0] in (
+        "budgetsvm",
+        "sklearn",
+    )
     if not (meant and raised and str(error)):
         error.add_note(f"this was not meant: {code.co_filename}:{trace.tb_lineno}: {line}")
         raise error

@@ -3,6 +3,7 @@
 ``print(run.program())`` is a program that does the same::
 
     from sequences import *
+
     run = Run("two classes", budget=20, n_jobs=1, random_state=0)
     run.partial_fit(Data(n=40))
     run.set_params(budget=5)
@@ -64,7 +65,9 @@ def step(method: Callable[..., None]) -> Callable[..., None]:
     @wraps(method)
     def recorded(self: "Run", *arguments: Any, **named: Any) -> None:
         given = [*map(repr, arguments)]
-        given += [f"{name}={value!r}" for name, value in named.items() if (name, value) != _NO_FAULT]
+        given += [
+            f"{name}={value!r}" for name, value in named.items() if (name, value) != _NO_FAULT
+        ]
         self.lines.append(f"run.{method.__name__}({', '.join(given)})")
         self.log(self.program())
         self.succeeded = True
@@ -212,9 +215,8 @@ class Run:
         try:
             for name, arguments, named in self.steps:
                 fault = named.get("fault")
-                if fault is not None:
-                    named = {**named, "fault": fault.harmless()}
-                getattr(again, name)(*arguments, **named)
+                harmless = {} if fault is None else {"fault": fault.harmless()}
+                getattr(again, name)(*arguments, **{**named, **harmless})
             views = checks.public_view(self.model), checks.public_view(again.model)
             changed = differences(*views) or differences(
                 frozen(vars(self.model)), frozen(vars(again.model))
@@ -283,7 +285,9 @@ class Run:
         given = [(part.n, part.sample_weight()) for part in parts]
         weights = np.concatenate([np.ones(n) if w is None else w for n, w in given])
         X = np.vstack([part.exact_rows() for part in parts])
-        certificates.check_primal(self.model, X, None if y[0] is None else np.concatenate(y), weights)
+        certificates.check_primal(
+            self.model, X, None if y[0] is None else np.concatenate(y), weights
+        )
 
     def _centre(self) -> Any:
         name = "components_" if self.is_features else "support_vectors_"
