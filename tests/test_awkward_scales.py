@@ -168,8 +168,8 @@ def test_rows_that_are_all_alike(subject: str, maintenance: str, kernel: str, va
         check_certificate(model)
         check_primal(model, X, y)
         assert np.isfinite(model.predict(X).astype(float)).all()
-        streamed = clone(model).partial_fit(X, y).partial_fit(X, y).polish_now()
-        check_certificate(streamed)
+        stream = clone(model).partial_fit(X, y).partial_fit(X, y).polish_now()
+        check_certificate(stream)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "sigmoid", "poly", "rbf"])
