@@ -12,11 +12,12 @@ BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja
 NATIVE := CMakeLists.txt $(wildcard src/core/*)
 CXX_FILES = $(wildcard src/core/*.hpp src/core/*.cpp)
 PYTEST_ARGS ?=
+SEQUENCES ?= 20000
 BENCH_ARGS ?=
 PAPER_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench paper sanitize sanitize-memory sanitize-threads clean
+.PHONY: help demo test sequences lint format bench paper sanitize sanitize-memory sanitize-threads clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -27,6 +28,11 @@ demo: $(VENV)/.plot ## train a model and show what the budget buys
 
 test: $(VENV)/.test ## run all tests, and the examples in the docstrings
 	$(BIN)/python -m pytest --doctest-modules tests --pyargs budgetsvm $(PYTEST_ARGS)
+
+# The last sequence is kept in a file, for those that end the process.
+sequences: $(VENV)/.test ## run random sequences of calls, SEQUENCES=20000 of them, other ones each time
+	BUDGETSVM_SEQUENCES=$(SEQUENCES) BUDGETSVM_SEQUENCES_LOG=build/last_sequence.py \
+	  $(BIN)/python -m pytest --capture=no tests/test_call_sequences.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint ## check style, format and types
 	$(BIN)/ruff check .
@@ -51,12 +57,15 @@ sanitize: sanitize-memory sanitize-threads ## run the core's tests with sanitize
 # to find that of C++ behind it.
 PRELOAD = LD_PRELOAD="$$($(CXX) -print-file-name=$(1)) $$($(CXX) -print-file-name=libstdc++.so)"
 
-# The address sanitizer holds on to memory that was freed: no use in measuring its peak.
+# The address sanitizer holds on to memory that was freed, and takes a lot for itself: no use in measuring
+# its peak, nor in limiting it.
+#   BUDGETSVM_SEQUENCES=2000 make sanitize-memory PYTEST_ARGS="-k sequence_of_calls"
 sanitize-memory:
 	$(call build_sanitized,address$(comma)undefined,memory)
 	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS) \
-	  --deselect tests/test_two_phases.py::test_memory_stays_within_the_limit
+	  --deselect tests/test_two_phases.py::test_memory_stays_within_the_limit \
+	  --deselect tests/test_limits.py::test_the_default_limit_respects_that_of_the_process
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)

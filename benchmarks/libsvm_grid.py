@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 
 from benchmarks.data import Problem, Spec
 from benchmarks.grid_data import GridProblem, grid_problems
+from benchmarks.grid_exact import ExactSVM
 from benchmarks.options import Options
 from benchmarks.report import Column, Record, status
 from budgetsvm import BudgetSVC
@@ -36,7 +37,8 @@ _SUMMARY = (
 _NOTE = (
     "Test accuracy of BudgetSVC with its defaults less that of the exact SVM, in points. SVC has a bias, which is not "
     "regularised; BudgetSVC has none, or (intercept) one that is. Several classes: SVC is one against one, "
-    "1-vs-rest is OneVsRestClassifier(SVC). Only cells whose kernel matrix has a rank below the budget count."
+    "1-vs-rest is OneVsRestClassifier(SVC). With --full: the same is BudgetSVC's problem without a budget, solved exactly. "
+    "Only cells whose kernel matrix has a rank below the budget count."
 )
 _GRID_NOTE = "Rows: gamma, columns: C. * not converged, (..) the rank exceeds the budget, ! more than 2 points worse."
 
@@ -77,7 +79,9 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
     """Go through the grid for every data set; the summary comes last."""
     found: dict[tuple[str, str, str], list[Cell]] = {}
     for problem in grid_problems():
-        cells = measure(problem, EXPONENTS_C, EXPONENTS_GAMMA, options.threads)
+        cells = measure(
+            problem, EXPONENTS_C, EXPONENTS_GAMMA, threads=options.threads, full=options.full
+        )
         for (model, against), some in cells.items():
             found[problem.name, model, against] = some
             _show(record, f"{problem.name}: {model} against {against}", some)
@@ -92,9 +96,14 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
 
 
 def measure(
-    problem: GridProblem, exponents_C: Sequence[int], exponents_gamma: Sequence[int], threads: int = 1
+    problem: GridProblem,
+    exponents_C: Sequence[int],
+    exponents_gamma: Sequence[int],
+    *,
+    threads: int = 1,
+    full: bool = False,
 ) -> dict[tuple[str, str], list[Cell]]:
-    """Return cells by our model and what it is compared with."""
+    """Return cells by our model and what it is compared with; `full`: with its own problem, too."""
     found: dict[tuple[str, str], list[Cell]] = {}
     for g in exponents_gamma:
         ample = _rank(problem, 2.0**g) < problem.budget or problem.budget >= len(problem.y)
@@ -103,6 +112,9 @@ def measure(
             exact = {name: _score(model, problem) for name, model in _exact(problem, c, g).items()}
             for name, model in _ours(problem, c, g, threads).items():
                 score = _score(model, problem)
+                if full:
+                    twin = ExactSVM(model.C, model.gamma, model.fit_intercept)
+                    exact["the same"] = _score(twin, problem)
                 for against, other in exact.items():
                     cell = Cell(c, g, other, score, bool(model.converged_), ample)
                     found.setdefault((name, against), []).append(cell)
@@ -157,7 +169,9 @@ def _show(record: Record, title: str, cells: Sequence[Cell]) -> None:
     columns = sorted({cell.C for cell in cells})
     width = max(len(cell.text()) for cell in cells)
     shown = [Column(f"2^{c}", f"C{c}", width=width) for c in columns]
-    table = record.table(f"{TITLE}: {title}", (Column("gamma", "gamma", width=5), *shown), _GRID_NOTE)
+    table = record.table(
+        f"{TITLE}: {title}", (Column("gamma", "gamma", width=5), *shown), _GRID_NOTE
+    )
     for g in sorted({cell.gamma for cell in cells}):
         row = {f"C{cell.C}": cell.text() for cell in cells if cell.gamma == g}
         table.add({"gamma": f"2^{g}", **row})

@@ -11,9 +11,9 @@ _TIMES = {"seconds"}  # keys of what no two runs have in common
 def frozen(value: Any) -> Any:
     """Return nested tuples that are equal if, and only if, two objects have the same bits in them."""
     if isinstance(value, np.ndarray):
-        if value.dtype == object:
-            return ("objects", value.shape, tuple(map(frozen, value.ravel().tolist())))
-        return ("array", value.dtype.str, value.shape, value.tobytes())
+        objects = value.dtype == object
+        content = tuple(map(frozen, value.ravel().tolist())) if objects else value.tobytes()
+        return ("array", value.dtype.str, value.shape, content)
     if sparse.issparse(value):
         matrix = value.tocsr()
         parts = (matrix.data, matrix.indices, matrix.indptr)

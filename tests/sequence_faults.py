@@ -153,7 +153,7 @@ class FaultyMonitor(Monitor):
         """Return when to look next."""
         return visits + 16
 
-    def observe(self, view: Any) -> None:
+    def observe(self, view: Any) -> None:  # noqa: ARG002 - it need not look closely
         """Look at a fit."""
         _fuse.burn("monitor")
 

@@ -215,9 +215,8 @@ class Run:
         try:
             for name, arguments, named in self.steps:
                 fault = named.get("fault")
-                if fault is not None:
-                    named = {**named, "fault": fault.harmless()}
-                getattr(again, name)(*arguments, **named)
+                harmless = {} if fault is None else {"fault": fault.harmless()}
+                getattr(again, name)(*arguments, **{**named, **harmless})
             views = checks.public_view(self.model), checks.public_view(again.model)
             changed = differences(*views) or differences(
                 frozen(vars(self.model)), frozen(vars(again.model))

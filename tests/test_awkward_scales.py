@@ -66,7 +66,10 @@ def test_later_blocks_may_be_elsewhere(shift: float, form: str, polish: bool) ->
     if form == "float32" and shift > 1e3:
         pytest.skip("the rows themselves have lost their digits")
     X, y = make_moons(3000, noise=0.2, random_state=0)
-    first, rest = FORMS[form](X[:300]), [FORMS[form](X[s : s + 900] + shift) for s in (300, 1200, 2100)]
+    first, rest = (
+        FORMS[form](X[:300]),
+        [FORMS[form](X[s : s + 900] + shift) for s in (300, 1200, 2100)],
+    )
     labels = [y[300:1200], y[1200:2100], y[2100:]]
     blocks = [(first, y[:300]), *zip(rest, labels, strict=True)]
     model = BudgetSVC(C=10.0, gamma=2.0, budget=100, random_state=0, polish=polish)
@@ -101,7 +104,9 @@ def test_one_row_far_away_does_not_matter(far: float, precision: Any, classes: i
     X = np.vstack([X, np.full((1, 3), far)])
     y = np.append(y, 0)
     model = BudgetSVC(C=10.0, gamma=0.5, budget=60, precision=precision, random_state=0).fit(X, y)
-    assert model.score(X[:-1], y[:-1]) > SVC(C=10.0, gamma=0.5).fit(X, y).score(X[:-1], y[:-1]) - 0.02
+    assert (
+        model.score(X[:-1], y[:-1]) > SVC(C=10.0, gamma=0.5).fit(X, y).score(X[:-1], y[:-1]) - 0.02
+    )
     check_primal(model, X, y)
 
 
@@ -126,7 +131,12 @@ def test_far_away_only_the_intercept_is_left(
     data = Data(n=100, d=2)
     X, y = data.rows(), data.targets(subject)
     model = SUBJECTS[subject](
-        budget=20, gamma=1.0, kernel=kernel, maintenance="remove", precision=precision, random_state=0
+        budget=20,
+        gamma=1.0,
+        kernel=kernel,
+        maintenance="remove",
+        precision=precision,
+        random_state=0,
     ).fit(X, y)
     far = size * np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
     wanted = np.broadcast_to(model.intercept_, (4, len(model.intercept_)))
@@ -147,9 +157,7 @@ def test_far_away_only_the_intercept_is_left(
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid", "linear"])
 @pytest.mark.parametrize("maintenance", ["remove", "project"])
 @pytest.mark.parametrize("subject", MACHINES)
-def test_rows_that_are_all_alike(
-    subject: str, maintenance: str, kernel: str, value: float
-) -> None:
+def test_rows_that_are_all_alike(subject: str, maintenance: str, kernel: str, value: float) -> None:
     y = Data(n=100, d=3).targets(subject)
     X = np.full((100, 3), value)
     for intercept in (False, True):
@@ -160,8 +168,8 @@ def test_rows_that_are_all_alike(
         check_certificate(model)
         check_primal(model, X, y)
         assert np.isfinite(model.predict(X).astype(float)).all()
-        streamed = clone(model).partial_fit(X, y).partial_fit(X, y).polish_now()
-        check_certificate(streamed)
+        stream = clone(model).partial_fit(X, y).partial_fit(X, y).polish_now()
+        check_certificate(stream)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "sigmoid", "poly", "rbf"])

@@ -11,7 +11,7 @@ import pytest
 from certificates import check_primal
 from scipy import sparse
 from sequences import SUBJECTS, Data
-from sklearn.datasets import make_classification, make_moons
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm import BudgetFeatures, BudgetSVC, polish
@@ -44,7 +44,8 @@ def test_single_precision_names_double_where_it_is_not_enough(loss: str, tol: fl
 def test_automatic_precision_reaches_a_small_tolerance(classes: int) -> None:
     X, y = make_moons(400, noise=0.2, random_state=0)
     labels = y if classes == 2 else y + (X[:, 0] > 1)
-    model = BudgetSVC(C=100.0, gamma=1.0, tol=1e-7, budget=50, random_state=0).fit(X, labels)
+    model = BudgetSVC(C=100.0, gamma=1.0, tol=1e-7, budget=50, random_state=0)
+    model.set_params(time_limit=20).fit(X, labels)  # it takes a blink, or goes on for minutes
     assert model.converged_
     check_primal(model, X, labels)
 
@@ -57,7 +58,7 @@ import numpy as np
 from sklearn.datasets import make_moons
 from budgetsvm import BudgetSVC
 X, y = make_moons(60_000, noise=0.2, random_state=0)
-model = BudgetSVC(gamma=2.0, budget=500, epochs=0.2, random_state=0, n_jobs=1)
+model = BudgetSVC(gamma=100.0, budget=500, epochs=0.2, random_state=0, n_jobs=1)
 model.set_params(budget=20).fit(X, y).set_params(budget=500)  # all libraries are there now
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000,) * 2)
@@ -68,7 +69,9 @@ print(model.fit(X, y).score(X, y) > 0.9)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS and /proc")
 def test_the_default_limit_respects_that_of_the_process() -> None:
     assert hasattr(resource, "RLIMIT_AS")
-    done = subprocess.run([sys.executable, "-c", _LIMITED], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", _LIMITED], capture_output=True, text=True, check=False
+    )
     assert done.stdout.strip() == "True", done.stderr[-2000:]
 
 
@@ -81,7 +84,9 @@ def test_blocks_may_be_lists(subject: str, weighted: bool) -> None:
     data = Data(n=100, d=2, weights="wide" if weighted else "none")
     parts = [data.rows(), data.targets(subject), data.sample_weight()][: 3 if weighted else 2]
     made = (SUBJECTS[subject](budget=10, random_state=0, n_jobs=1) for _ in range(2))
-    tuples, lists = (model.fit_stream([kind(parts)] * 2) for model, kind in zip(made, (tuple, list), strict=True))
+    tuples, lists = (
+        model.fit_stream([kind(parts)] * 2) for model, kind in zip(made, (tuple, list), strict=True)
+    )
     np.testing.assert_array_equal(tuples.dual_coef_, lists.dual_coef_)
 
 
@@ -102,7 +107,9 @@ def test_features_take_weights(task: Any) -> None:
     kept = w > 0
     model = BudgetFeatures(10, task=task, gamma=1.0, random_state=0)
     weighted = model.fit(X, y, sample_weight=w).transform(X)
-    left_out = model.fit(X[kept], None if y is None else y[kept], sample_weight=w[kept]).transform(X)
+    left_out = model.fit(X[kept], None if y is None else y[kept], sample_weight=w[kept]).transform(
+        X
+    )
     np.testing.assert_array_equal(weighted, left_out)
     with pytest.raises(ValueError, match="weight"):
         model.fit(X, y, sample_weight=-w)
@@ -122,14 +129,17 @@ def test_polish_takes_sparse_points(classes: int) -> None:
 # ---- the trial of phase 1 ----
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("solver", ["bsca", "bsgd"])
-def test_the_trial_makes_nothing_much_worse(solver: str, seed: int) -> None:
-    """Where C is right for the budget, phase 1 has no reason to begin anew with a smaller one."""
-    X, y = make_classification(
-        6000, 6, n_informative=5, n_redundant=0, n_clusters_per_class=3, random_state=seed, flip_y=0.02
+def test_the_trial_of_gradient_descent_has_no_reason_to_begin_anew() -> None:
+    """Where terms suffice for C, beginning anew with a smaller C makes P larger: it is not to happen."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (6000, 4))
+    noise = 0.1 * rng.standard_normal(6000)
+    y = np.sin(3 * X[:, 0]) + np.sin(3 * X[:, 1]) * X[:, 2] + noise > 0.6
+    model = BudgetSVC(C=32.0, gamma=2.0, budget=200, solver="bsgd", n_jobs=1)
+    adapted, plain = (
+        np.mean(
+            [model.set_params(epochs=e, random_state=s).fit(X, y).objective_[0] for s in range(3)]
+        )
+        for e in ("auto", 2)
     )
-    model = BudgetSVC(C=30.0, gamma=0.3, budget=60, solver=solver, random_state=seed)
-    adapted = model.set_params(epochs="auto").fit(X, y).objective_[0]
-    plain = model.set_params(epochs=2).fit(X, y).objective_[0]
-    assert adapted < 1.05 * plain
+    assert adapted < 1.02 * plain
