@@ -38,7 +38,8 @@ def _frozen_object(value: Any) -> Any:
     if callable(value) and hasattr(value, "__qualname__"):
         return ("function", value.__qualname__)
     if hasattr(value, "__dict__"):
-        return (type(value).__qualname__, frozen(vars(value)))
+        # What a file has of it: how a value is laid out in memory is its own affair.
+        return (type(value).__qualname__, frozen(value.__getstate__()))
     return (type(value).__qualname__, repr(value))
 
 
