@@ -26,12 +26,12 @@ def kernel_matrix(kernel: Any, X: Any, Z: Any) -> Any:
     return kernel.function(X, Z)
 
 
-def kernel_error(kernel: Any, X: Any, Z: Any) -> Any:
+def kernel_error(kernel: Any, X: Any, Z: Any, centre: Any) -> Any:
     """How much a kernel value may be off, in units of the machine's precision.
 
-    Distances are differences of numbers as large as the points are far from their centre.
+    Distances are differences of numbers as large as the points are far from their centre: the middle of
+    the first rows that were seen, or the origin for sparse ones.
     """
-    centre = Z.mean(axis=0) if len(Z) else 0.0
     U, V = abs(X - centre), abs(Z - centre)
     products = abs(X) @ abs(Z).T
     match kernel.name:
@@ -50,6 +50,12 @@ def kernel_error(kernel: Any, X: Any, Z: Any) -> Any:
     return np.ones((len(X), len(Z)))
 
 
+def centre_of(model: Any) -> Any:
+    """What an estimator subtracts from rows; no user would notice, but for rounding."""
+    centre = model._expansion.centre
+    return 0.0 if centre is None else centre
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """The public attributes of a fitted machine: f_c(x) = Σ_j β_cj k(x, z_j) + b_c."""
@@ -58,12 +64,14 @@ class Model:
     points: Any
     coef: Any
     bias: Any
+    centre: Any
 
     @classmethod
     def of(cls, model: Any) -> "Model":
         """Take over what a machine has learned; a detector's scores have no bias."""
         bias = np.zeros(1) if hasattr(model, "offset_") else np.array(model.intercept_)
-        return cls(model.kernel_, model.support_vectors_, model.dual_coef_, bias)
+        points, coef = model.support_vectors_, model.dual_coef_
+        return cls(model.kernel_, points, coef, bias, centre_of(model))
 
     def values(self, X: Any) -> Any:
         """f_c(x), (rows, outputs)."""
@@ -71,7 +79,7 @@ class Model:
 
     def error(self, X: Any, precision: float) -> Any:
         """How much values may be off by rounding, (rows, outputs)."""
-        off = kernel_error(self.kernel, X, self.points) @ abs(self.coef).T
+        off = kernel_error(self.kernel, X, self.points, self.centre) @ abs(self.coef).T
         return 64 * precision * (off + abs(self.bias)) + 1e-300
 
     def gram(self) -> Any:
@@ -85,7 +93,7 @@ class Model:
     def norm_error(self) -> float:
         """How much the sum of all ‖w_c‖² may be off by the rounding of float64."""
         sizes = abs(self.coef)
-        off = sizes @ kernel_error(self.kernel, self.points, self.points) @ sizes.T
+        off = sizes @ kernel_error(self.kernel, self.points, self.points, self.centre) @ sizes.T
         return float(64 * np.finfo(float).eps * np.trace(np.atleast_2d(off)))
 
     def is_positive(self) -> bool:

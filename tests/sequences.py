@@ -161,7 +161,10 @@ class Run:
     def polish_now(self, fault: Fault | None = None) -> None:
         """Solve in the span of the terms."""
         before = getattr(self.model, "objective_", None)
-        if not self._train(self.model.polish_now, fault) or not self.checked:
+        if not self._train(self.model.polish_now, fault):
+            return
+        self.room = min(self.room, self.model.reservoir)
+        if not self.checked:
             return
         if getattr(self.model, "objective_", None) not in (None, before) and self._remembers_all():
             self._check_primal(self.parts)
