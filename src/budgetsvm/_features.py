@@ -135,8 +135,13 @@ class AllRows(Matrix):
     most_some: int  #: rows of a sample or working set
 
     @abstractmethod
-    def part_at_hand(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return a block that has the chosen rows and may be kept, at most `most_some` of them."""
+    def part_at_hand(
+        self, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
+        """Return a block that has the chosen rows and may be kept, at most `most_some` of them.
+
+        None: there is no room for it.
+        """
 
     @abstractmethod
     def feature_rows(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -154,11 +159,15 @@ class SomeRows(Matrix):
 
     def __init__(self, of: AllRows, chosen: NDArray[np.int64]) -> None:
         super().__init__(len(chosen), of.basis, of.n_threads, of.part_bytes, of.tick)
-        self._block, self._chosen = of.part_at_hand(chosen)
+        self._of, self._rows = of, chosen
+        self._at_hand = of.part_at_hand(chosen)
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
-        return self._block, self._chosen[chosen]
+        if self._at_hand is None:
+            return self._of.part(self._rows[chosen])
+        block, where = self._at_hand
+        return block, where[chosen]
 
 
 class KernelMatrix(AllRows):
@@ -176,6 +185,7 @@ class KernelMatrix(AllRows):
         memory_limit: float,
         *,
         hold: bool = True,
+        room: float = np.inf,
         tick: Tick = _go_on,
     ) -> None:
         # Where parts begin and end changes how sums are rounded: that must not depend on threads.
@@ -188,9 +198,16 @@ class KernelMatrix(AllRows):
         self.most_some = max(1024, most_rows // 4)
         self._terms = TermStore.of(basis.points, np.zeros(len(basis)), basis.kernel, 0)
         self._kernel = self._terms.core_kernel(basis.kernel)
-        self.fits = len(rows) <= most_rows  #: whether there is memory for all values
-        self.at_hand = hold and self.fits
-        self._held = self._compute(self._everyone) if self.at_hand else None
+        self.at_hand = hold and len(rows) <= most_rows
+        # What the machine has no room for, though it may be used, is computed anew each time it is needed:
+        # that takes longer, and changes no result.
+        self._room = _HELD_SHARE * room / row_bytes
+        self.fits = len(rows) <= min(
+            most_rows, self._room
+        )  #: whether there is memory for all values
+        self._held = None
+        if self.at_hand and len(rows) <= self._room:
+            self._held = self._compute(self._everyone)
 
     def part(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return a block that has the chosen rows, and where they are in it."""
@@ -200,10 +217,14 @@ class KernelMatrix(AllRows):
         self._fill(chosen, out)
         return out, self._everyone[: len(chosen)]
 
-    def part_at_hand(self, chosen: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def part_at_hand(
+        self, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[np.int64]] | None:
         """Return a block that has the chosen rows and may be kept, at most `most_some` of them."""
         if self._held is not None:
             return self._held, chosen
+        if len(chosen) > self._room:
+            return None
         return self._compute(chosen), self._everyone[: len(chosen)]
 
     def _compute(self, chosen: NDArray[np.int64]) -> NDArray[Any]:

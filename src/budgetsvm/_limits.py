@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 
 from budgetsvm._threads import abandoned
@@ -20,9 +21,12 @@ class Limits:
     tol: float
     max_passes: int
     deadline: float  #: a value of the clock
-    memory: float  #: bytes for kernel values
+    memory: float  #: bytes for kernel values; how the problem is solved depends on it
     n_threads: int
     clock: Callable[[], float] = perf_counter
+    room: float = (
+        inf  #: bytes that the machine has for them; what exceeds it is computed again and again
+    )
 
     def reached(self, gap: float, passes: int) -> bool:
         """Whether a problem is solved, or has to be left as it is."""

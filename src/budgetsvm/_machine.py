@@ -16,7 +16,7 @@ from budgetsvm._fitted import FittedMachine
 from budgetsvm._landmarks import cluster_centres, given_points, random_rows
 from budgetsvm._learning import Learned, learn_terms, most_epochs
 from budgetsvm._limits import Limits
-from budgetsvm._memory import default_limit
+from budgetsvm._memory import LARGEST_LIMIT, default_limit
 from budgetsvm._origin import Origin
 from budgetsvm._phase_two import (
     Outcome,
@@ -313,8 +313,11 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return Start(self._expansion.coef, self._expansion.bias, alpha)
 
     def _limits(self, started: float) -> Limits:
-        memory = default_limit() if self.memory_limit is None else float(self.memory_limit)
+        if self.memory_limit is None:
+            memory, room = LARGEST_LIMIT, default_limit()
+        else:
+            memory = room = float(self.memory_limit)
         deadline = np.inf if self.time_limit is None else started + self.time_limit
         clock = perf_counter if self._watcher is None else self._watcher.clock
         threads = count_threads(self.n_jobs)
-        return Limits(self.tol, self.max_passes, deadline, memory, threads, clock)
+        return Limits(self.tol, self.max_passes, deadline, memory, threads, clock, room)

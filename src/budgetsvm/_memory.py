@@ -10,18 +10,17 @@ with suppress(ImportError):  # not on Windows
     import resource
 
 _UNKNOWN = float(2 << 30)
-_MOST = float(8 << 30)
 _LEAST = float(1 << 20)
+
+#: Bytes that kernel values may take where nobody says otherwise. How a problem is solved depends on it, and with
+#: that the last digits of the result: so it is the same on all machines.
+LARGEST_LIMIT = float(8 << 30)
 
 
 def default_limit() -> float:
-    """Return 8 GiB, or half of what is free where that is less, in bytes.
-
-    How a problem is cut into parts depends on the limit, and with that the last digits of the result. So
-    that it does not depend on what else runs, there is a figure that most machines can afford, and ordinary
-    data do not reach.
-    """
-    return max(_LEAST, min(_MOST, 0.5 * min(_machine(), _control_group(), _address_space())))
+    """Return the bytes that there is room for: all that may be used, or half of what is free if that is less."""
+    free = min(_machine(), _control_group(), _address_space())
+    return max(_LEAST, min(LARGEST_LIMIT, 0.5 * free))
 
 
 def _machine() -> float:

@@ -68,7 +68,8 @@ def _follow(
         step = newton_step(problem, w, f, problem.gradient(w, f), solver)
         w, f = step.w, step.f
         steps += 1
-        scale = problem.targets.scale(max(problem.objective(w, f), 1e-300))
+        objective = max(problem.objective(w, f), 1e-300)
+        scale = problem.targets.scale(objective, objective)
         if finished():
             return w
         if step.decrease < _ON_THE_WAY * scale or steps >= _MOST_STEPS:

@@ -64,9 +64,9 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     max_passes : int, default=500
         The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
     time_limit : float or None, default=None
-        The polish gives up when ``fit`` has taken so many seconds.
+        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
     memory_limit : float or None, default=None
-        Bytes that kernel values may take. None is half of the memory that is free.
+        Bytes that kernel values may take. None is 8 GiB, or half of what is free if that is less.
     early_stopping : bool, default=False
         Whether to hold rows out, and to end phase 1 when the loss on them does not get smaller.
     validation_fraction : float, default=0.1
@@ -76,7 +76,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     reservoir : int, default=50000
         Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the terms of the fit before.
+        Whether ``fit`` starts from the terms of the fit before, if rows, kernel and budget are the same.
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic for kernel values.
     random_state : int, RandomState, Generator or None, default=None
@@ -95,12 +95,13 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     dual_coef_ : ndarray of shape (1, n_terms)
         Their coefficients, scaled like those of ``OneClassSVM``.
     offset_ : float
-        ``decision_function = score_samples - offset_``. After ``partial_fit`` it is taken from the
-        reservoir, or from the last block if there is none.
+        ``decision_function = score_samples - offset_``. After ``partial_fit`` it is the quantile of the
+        rows in the reservoir, which are those since the last ``fit``, or of the last block if there is none.
     intercept_ : ndarray of shape (1,)
         The same as ``-offset_``.
     duality_gap_, objective_, converged_
-        After a polish: its certificate, as of :class:`BudgetSVC`.
+        After a polish: its certificate, as of :class:`BudgetSVC`; converged also means that the dual
+        variables make up the share `nu` of their bounds.
     n_iter_ : int
         Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
     history_ : list of dict

@@ -70,8 +70,15 @@ def kernel_matrix(problem: Problem, basis: Basis, limits: Limits) -> KernelMatri
     """Evaluate the kernel of all rows and terms; of several outputs other things are held instead."""
     outputs = problem.outputs
     hold = outputs.count == 1 or (isinstance(outputs, OneVsRest) and outputs.coupled)
-    rows, threads = problem.rows, limits.n_threads
-    return KernelMatrix(rows, basis, threads, limits.memory, hold=hold, tick=limits.tick)
+    return KernelMatrix(
+        problem.rows,
+        basis,
+        limits.n_threads,
+        limits.memory,
+        hold=hold,
+        room=limits.room,
+        tick=limits.tick,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,11 +61,11 @@ class SpanProblem:
     @property
     def scale(self) -> float:
         """What the gap is measured by; nearly always P."""
-        return self.targets.scale(self.primal)
+        return self.targets.scale(self.primal, self.dual)
 
     @property
     def gap(self) -> float:
-        """The relative duality gap (P - D) / P."""
+        """The relative duality gap (P - D) / scale."""
         return relative_gap(self.primal, self.dual, self.scale)
 
     def values(self, w: NDArray[np.float64]) -> NDArray[np.float64]:

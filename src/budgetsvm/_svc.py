@@ -76,10 +76,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     max_passes : int, default=500
         The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
     time_limit : float or None, default=None
-        The polish gives up when ``fit`` has taken so many seconds.
+        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
     memory_limit : float or None, default=None
-        Bytes that kernel values may take; beyond, they are computed again in every pass. None is half
-        of the memory that is free.
+        Bytes that kernel values may take; beyond, they are computed again in every pass. None is 8 GiB,
+        or half of the memory that is free if that is less.
     early_stopping : bool, default=False
         Whether to hold rows out, and to end phase 1 when the accuracy on them does not get better; the
         best model so far is kept. Allow for enough `epochs`.
@@ -90,13 +90,14 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     reservoir : int, default=50000
         Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for the same
-        rows and another C, say.
+        Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for another C,
+        loss or weights, say. Other rows, labels, kernels or budgets need other terms, and a fit from scratch.
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
     precision : {"auto", "single", "double"}, default="auto"
-        Arithmetic for kernel values. "auto" takes single precision unless distances in the
-        (centred) data would lose too many digits in it.
+        Arithmetic for kernel values. "auto" takes single precision unless too many digits would be lost
+        in it: by distances in the (centred) data, a small `tol`, or a C so large that it makes use of
+        terms which single precision cannot tell from each other.
     random_state : int, RandomState, Generator or None, default=None
         Determines the order in which training points are visited.
     n_jobs : int or None, default=None
@@ -118,11 +119,13 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         The bias; zero unless `fit_intercept`.
     duality_gap_ : float
         After a polish: (P - D) / P. The model's objective is within this share of the best possible
-        with its terms.
+        with its terms. Where even the best model saves less than P of what a model without terms costs,
+        the gap is relative to what it saves. Infinity: nothing is certified.
     objective_ : tuple of float
         After a polish: P of the model and D of the dual point that proves the gap.
     converged_ : bool
-        After a polish: whether `duality_gap_` is at most `tol`.
+        After a polish: whether `duality_gap_` is at most `tol`, and the costs of a sample of the rows,
+        computed anew in float64 by other formulas, agree with it.
     validation_scores_ : ndarray of shape (n_iter_,)
         With `early_stopping`: the accuracy on the rows held out, after every epoch.
     n_iter_ : int

@@ -74,7 +74,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     max_passes : int, default=500
         The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
     time_limit : float or None, default=None
-        The polish gives up when ``fit`` has taken so many seconds.
+        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
     memory_limit : float or None, default=None
         Bytes that kernel values may take. None is 8 GiB, or half of the memory that is free if that is less.
     early_stopping : bool, default=False
@@ -86,7 +86,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     reservoir : int, default=50000
         Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the terms of the fit before.
+        Whether ``fit`` starts from the terms of the fit before, if rows, kernel and budget are the same.
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic for kernel values.
     random_state : int, RandomState, Generator or None, default=None

@@ -19,7 +19,17 @@ _Vector = NDArray[np.float64]
 _Matrix = NDArray[np.float64]
 
 _FAR = 20.0  # times the scale of the targets
-_LEAST_SCALE = 1e-6  # of P: a gap below is rounding
+_LEAST_SAVED = 1e-3  # of P: who saves less saves nothing
+_OF_SAVED = 3.0  # times the tolerance that is asked for
+_ROUNDING = 1e-6  # of P
+
+
+def gap_scale(primal: float, saved: float) -> float:
+    """Return what a gap is to be measured by: P, unless the best model saves little of what a trivial one costs.
+
+    Where C is small, or one class rare, a model that saves nothing is near the best one in terms of P.
+    """
+    return max(min(primal, _OF_SAVED * saved), _LEAST_SAVED * primal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,17 +126,23 @@ class Targets(Outputs):
         """Return the dual objective without its quadratic part, Σ_i target_i α_i - C_i φ*(α_i / C_i)."""
         return float(self.target @ alpha - self.box @ self.loss.conjugate(alpha / self.box))
 
-    def scale(self, primal: float) -> float:
-        """Return what a duality gap is to be measured by: P, less what no model would save.
+    def scale(self, primal: float, dual: float) -> float:
+        """Return what the gap between these two is to be measured by.
 
         A target far beyond all others costs so much, whatever the model, that a small share of it is more
-        than all other rows cost.
+        than all other rows cost: that part does not count.
         """
-        return max(primal - self._hopeless, _LEAST_SCALE * primal)
+        return gap_scale(max(primal - self._hopeless, _ROUNDING * primal), self._trivial - dual)
 
     @cached_property
     def _hopeless(self) -> float:
         return float(self.box @ np.maximum(0.0, abs(self.target) - _FAR))
+
+    @cached_property
+    def _trivial(self) -> float:
+        """The least cost of a constant: of none, or of the class that most rows belong to."""
+        constants = (0.0, 1.0, -1.0)
+        return min(self.cost(self.slack(np.full(len(self), c))) for c in constants)
 
     def gap(self, slack: _Vector, width: float) -> float:
         """Return Σ_i C_i (φ(u_i) + φ*(s_i) - s_i u_i) for the smoothed slopes s_i."""

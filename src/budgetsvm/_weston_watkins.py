@@ -25,6 +25,7 @@ from budgetsvm._left_out import LeftOutTerms
 from budgetsvm._limits import OutOfTime
 from budgetsvm._polished import Evidence, sample_rows
 from budgetsvm._span import relative_gap
+from budgetsvm._targets import gap_scale
 from budgetsvm._threads import map_in_order, single_threaded_blas
 
 _GROUPS = 16  # sums of a pass that are kept at the same time, whatever the number of threads
@@ -107,7 +108,7 @@ def solve_weston_watkins(
         with suppress(OutOfTime):
             solver.run(tol, finished)
         pull = solver.pull(LeftOutTerms(matrix)) if solver.gap <= tol else 0.0
-    evidence = Evidence(sampled, solver.values(sampled), solver.primal, pull)
+    evidence = Evidence(sampled, solver.values(sampled), solver.scale, pull)
     found = solver.best, solver.primal, solver.dual, solver.gap, solver.passes
     return WestonWatkins(*found, evidence)
 
@@ -141,8 +142,14 @@ class _Solver:
 
     @property
     def gap(self) -> float:
-        """The relative duality gap (P - D) / P."""
-        return relative_gap(self.primal, self.dual)
+        """The relative duality gap (P - D) / scale."""
+        return relative_gap(self.primal, self.dual, self.scale)
+
+    @property
+    def scale(self) -> float:
+        """What the gap is measured by; nearly always P."""
+        at_zero = (len(self.w) - 1) * float(self.box.sum())
+        return gap_scale(self.primal, at_zero - self.dual)
 
     def run(self, tol: float, finished: Callable[[float, int], bool]) -> None:
         """Rounds until the gap is small enough, or does not get smaller any more."""
