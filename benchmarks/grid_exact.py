@@ -36,6 +36,11 @@ class ExactSVM:
         codes = values.argmax(axis=1) if values.shape[1] > 1 else (values[:, 0] > 0).astype(int)
         return float(np.mean(self.classes[codes] == y))
 
+    @property
+    def is_solved(self) -> bool:
+        """Whether it is close to the optimum."""
+        return max(self.gaps) < _ENOUGH
+
     def _solve(self, K: Any, signs: Any) -> Any:
         Q = signs[:, np.newaxis] * K * signs
         alpha = np.zeros(len(signs))
