@@ -7,6 +7,7 @@ import numpy as np
 from experiments.exact.projected_newton import BoxProblem, violations
 from sklearn.metrics.pairwise import rbf_kernel
 
+_ENOUGH = 1e-3  # the same, of a solution that counts
 _GAP, _MOST_ROUNDS = (
     1e-5,
     5,
