@@ -14,7 +14,9 @@ from benchmarks.options import Options
 from benchmarks.report import Record
 
 CORNERS = [(-15, -5), (-15, 15), (3, -5), (3, 15)]
-HARD = [(-13, 15), (-11, 15), (-9, 13), (-7, 11), (-5, 15)]  # a flat kernel, and a C that needs it
+# A flat kernel, and a C that needs it. For a smaller C, circles differ from SVC by what a bias is worth there: the
+# same problem without one, solved exactly, is as bad (see --full of the benchmark).
+HARD = [(-11, 15), (-9, 13), (-7, 11), (-5, 15)]
 
 
 @pytest.fixture(autouse=True)

@@ -65,9 +65,11 @@ def test_targets_keep_phase_one(limit: float, targets: int) -> None:
 def test_one_class_keeps_phase_one(limit: float) -> None:
     X = np.random.default_rng(0).standard_normal((3000, 2))
     model = BudgetOneClassSVM(nu=0.1, gamma=0.5, budget=50, random_state=0, n_jobs=1)
-    plain = model.set_params(polish=False, epochs=1).fit(X).score_samples(X)
+    wanted = model.fit(X).score_samples(X)
+    plain = model.set_params(polish=False, epochs=2).fit(X).score_samples(X)
     cut = _cut(model, X, limit=limit, polish=True)
-    assert np.corrcoef(cut.score_samples(X), plain)[0, 1] > 0.8
+    least = np.corrcoef(plain, wanted)[0, 1] - 0.05
+    assert np.corrcoef(cut.score_samples(X), wanted)[0, 1] > least
     assert np.mean(cut.predict(X) < 0) == pytest.approx(0.1, abs=0.02)
 
 

@@ -38,7 +38,8 @@ from budgetsvm._watched_fit import watched_fit
 from budgetsvm._watching import Watcher
 from budgetsvm.kernels import Kernel
 
-_LEARNING_SHARE = 0.5  # of a time limit, for phase 1 at most
+# Of a time limit, for phase 1; a fraction of a second in any case: without terms there is no model.
+_LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -203,8 +204,10 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         visits = phase_one_visits(self.epochs, len(problem.rows), self.budget or 0, polish=polish)
         adapt = polish and self.epochs == "auto" and stopping is None
         most = most_epochs(problem.outputs, visits, self.budget, adapt=adapt)
-        share = _LEARNING_SHARE if polish else 1.0
-        until = np.inf if self.time_limit is None else started + share * self.time_limit
+        until = np.inf
+        if self.time_limit is not None:
+            share = _LEARNING_SHARE if polish else 1.0
+            until = started + max(share * self.time_limit, _LEARNING_SECONDS)
         with phase(self, "learn-terms", most) as task:
             self._learn(
                 problem, visits, rng, adapt=adapt, stopping=stopping, task=task, until=until

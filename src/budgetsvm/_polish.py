@@ -121,7 +121,7 @@ def _result(
     primal, dual, scale = (
         sum(getattr(output, name) for output in outputs) for name in ("primal", "dual", "scale")
     )
-    gap = relative_gap(primal, dual, scale)
+    converged = relative_gap(primal, dual, scale) <= tol
     coef, bias = basis.expand([output.w for output in outputs])
     values = np.column_stack([output.values for output in outputs])
     return Polished(
@@ -131,8 +131,8 @@ def _result(
         alpha=outputs[0].alpha if len(outputs) == 1 else None,
         primal=primal,
         dual=dual,
-        gap=gap,
-        converged=gap <= tol,
+        gap=relative_gap(primal, dual),
+        converged=converged,
         passes=max(output.passes for output in outputs),
         evidence=Evidence(rows, values, scale, sum(output.pull for output in outputs)),
     )
@@ -162,7 +162,7 @@ def _solve_coupled(
     )
     coef, bias = matrix.basis.expand(list(found.w))
     points = matrix.basis.points.astype(np.float64)
-    certificate = found.primal, found.dual, found.gap, found.gap <= limits.tol, found.passes
+    certificate = found.primal, found.dual, found.gap, found.converged, found.passes
     return Polished(points, coef, bias, None, *certificate, found.evidence)
 
 

@@ -64,7 +64,8 @@ class Polished:
     gap : float
         (primal - dual) / primal; infinity where nothing is certified.
     converged : bool
-        Whether gap is at most tol.
+        Whether gap is at most tol; and where even the best model saves little of what a trivial one costs,
+        whether the gap is little beside that.
     passes : int
         How often all rows were gone through.
     evidence : Evidence or None

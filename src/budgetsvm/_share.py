@@ -32,8 +32,8 @@ def share_of(polished: Polished, problem: Problem) -> float:
 
 
 def is_near(share: float, nu: float) -> bool:
-    """Whether a share is what it should be."""
-    return abs(share - nu) <= _PRECISION * nu
+    """Whether a share, and what is left of 1, is what it should be."""
+    return abs(share - nu) <= _PRECISION * min(nu, 1 - nu)
 
 
 def solve_for_share(

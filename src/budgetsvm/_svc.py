@@ -119,12 +119,12 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         The bias; zero unless `fit_intercept`.
     duality_gap_ : float
         After a polish: (P - D) / P. The model's objective is within this share of the best possible
-        with its terms. Where even the best model saves less than P of what a model without terms costs,
-        the gap is relative to what it saves. Infinity: nothing is certified.
+        with its terms. Infinity: nothing is certified.
     objective_ : tuple of float
         After a polish: P of the model and D of the dual point that proves the gap.
     converged_ : bool
-        After a polish: whether `duality_gap_` is at most `tol`, and the costs of a sample of the rows,
+        After a polish: whether `duality_gap_` is at most `tol` (and, where even the best model saves little
+        of what a constant one costs, the gap is little beside that), and the costs of a sample of the rows,
         computed anew in float64 by other formulas, agree with it.
     validation_scores_ : ndarray of shape (n_iter_,)
         With `early_stopping`: the accuracy on the rows held out, after every epoch.

@@ -112,8 +112,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
         distribution. The scale of a constant target is 1.
     duality_gap_, objective_, converged_
-        After a polish: its certificate, as of :class:`BudgetSVC`. The gap is relative to P less what targets
-        beyond 20 standard deviations cost in any case, and targets beyond a million times Σ C count as that.
+        After a polish: its certificate, as of :class:`BudgetSVC`. Targets beyond a million times Σ C count as
+        that; what targets beyond 20 standard deviations cost in any case is no excuse for a gap.
     n_iter_ : int
         Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
     history_ : list of dict

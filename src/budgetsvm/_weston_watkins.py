@@ -54,6 +54,8 @@ class WestonWatkins:
         P of w, and D of a feasible α: the optimum in the span lies between them.
     gap : float
         (primal - dual) / primal.
+    converged : bool
+        Whether that is at most tol, and little beside what can be saved at all.
     passes : int
         How often all rows were gone through.
     evidence : Evidence
@@ -64,6 +66,7 @@ class WestonWatkins:
     primal: float
     dual: float
     gap: float
+    converged: bool
     passes: int
     evidence: Evidence
 
@@ -109,7 +112,8 @@ def solve_weston_watkins(
             solver.run(tol, finished)
         pull = solver.pull(LeftOutTerms(matrix)) if solver.gap <= tol else 0.0
     evidence = Evidence(sampled, solver.values(sampled), solver.scale, pull)
-    found = solver.best, solver.primal, solver.dual, solver.gap, solver.passes
+    gap = relative_gap(solver.primal, solver.dual)
+    found = solver.best, solver.primal, solver.dual, gap, solver.gap <= tol, solver.passes
     return WestonWatkins(*found, evidence)
 
 
