@@ -18,7 +18,7 @@ from budgetsvm._training import Problem
 
 _TOLERATED = 0.5  # of the gap that is asked for
 _FEATURES = 256  # beyond, differences of features take too long
-_WORK, _FEWEST = 1.5e7, 128  # features of all pairs of rows and terms; rows at least
+_WORK, _FEWEST = 5e6, 128  # features of all pairs of rows and terms; rows at least
 
 
 def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, tol: float) -> bool:
@@ -41,10 +41,10 @@ def _error(problem: Problem, model: KernelExpansion, evidence: Evidence) -> floa
     stride = -(-len(evidence.rows) // count)
     rows, seen = evidence.rows[::stride], evidence.values[::stride]
     outputs = problem.outputs.some(rows)
-    with np.errstate(over="ignore", invalid="ignore"):  # then the answer is no
+    with np.errstate(over="ignore", invalid="ignore"):
         now, before = outputs.costs(_values(problem, model, rows)), outputs.costs(seen)
         error = len(problem.rows) / len(rows) * abs(float((now - before).sum()))
-    return error if np.isfinite(error) else np.inf
+    return error if np.isfinite(error) else np.inf  # then the answer is no
 
 
 def _values(

@@ -69,7 +69,7 @@ def _follow(
         w, f = step.w, step.f
         steps += 1
         objective = max(problem.objective(w, f), 1e-300)
-        scale = problem.targets.scale(objective, objective)
+        scale = problem.targets.scale(objective, 0.0)
         if finished():
             return w
         if step.decrease < _ON_THE_WAY * scale or steps >= _MOST_STEPS:

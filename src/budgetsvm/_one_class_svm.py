@@ -18,7 +18,7 @@ from budgetsvm._expansion import KernelExpansion
 from budgetsvm._monitor import Monitor
 from budgetsvm._parameters import Epochs, PrecisionName
 from budgetsvm._phase_two import Outcome, Solve
-from budgetsvm._share import is_near, share_of, solve_for_share
+from budgetsvm._share import is_met, share_of, solve_for_share
 from budgetsvm._targets import Outputs
 from budgetsvm._training import Problem, Settings
 from budgetsvm._validation import check_number
@@ -261,7 +261,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         outcome = super()._polish(problem, rng, started)
         self._level *= float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
         share = share_of(outcome.polished, outcome.problem)
-        if outcome.polished.converged and not is_near(share, self.nu):
+        if outcome.polished.converged and not is_met(share, self.nu):
             self.converged_ = False
             say(
                 f"no C was found at which the dual variables make up the share nu={self.nu:g} of their bounds, "

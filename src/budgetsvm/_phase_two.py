@@ -15,6 +15,7 @@ from budgetsvm._polish import no_model, polish_in_span
 from budgetsvm._polished import Polished, Start
 from budgetsvm._second_best import better_of, restated
 from budgetsvm._span import SpanProblem
+from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
 from budgetsvm._watching import Watcher
 
@@ -55,6 +56,13 @@ def polish_model(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> Outcome:
     """Solve a problem in the span of a model's terms, in double precision where single will not do."""
+    with single_threaded_blas():  # all of this: to switch its threads on and off takes time
+        return _polish(model, problem, how, start)
+
+
+def _polish(
+    model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
+) -> Outcome:
     found = _attempt(model, problem, how, start)
     done = found.polished.converged and found.trusted and found.complete
     if not done and how.may_widen and model.points.dtype == np.float32 and not how.limits.late():

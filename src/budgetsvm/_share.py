@@ -17,7 +17,10 @@ from budgetsvm._polished import Polished, Start
 from budgetsvm._threads import single_threaded_blas
 from budgetsvm._training import Problem
 
-_PRECISION = 0.02  # of the share
+# Where to stop: of the share, or of what is left of 1. A solution is not precise enough for that everywhere:
+# what is near enough, of the share.
+_PRECISION, _TOLERATED = 0.02, 0.05
+_NARROW = 0.02  # of log C: the share cannot be told from that of ν any more
 _MOST_SOLUTIONS = 15
 _LONGEST_STEP = float(np.log(25.0))
 _FLATTEST, _STEEPEST = -0.1, -2.0  # slopes of the secant
@@ -31,9 +34,9 @@ def share_of(polished: Polished, problem: Problem) -> float:
     return float(polished.alpha.sum() / problem.outputs.box.sum())
 
 
-def is_near(share: float, nu: float) -> bool:
-    """Whether a share, and what is left of 1, is what it should be."""
-    return abs(share - nu) <= _PRECISION * min(nu, 1 - nu)
+def is_met(share: float, nu: float) -> bool:
+    """Whether a share is near what it should be."""
+    return abs(share - nu) <= _TOLERATED * nu
 
 
 def solve_for_share(
@@ -57,7 +60,7 @@ def solve_for_share(
     for _ in range(_MOST_SOLUTIONS):
         polished = polish_in_span(problem, basis, limits, rng, start=start, **options)
         share = share_of(polished, problem)
-        done = is_near(share, nu) or not polished.converged
+        done = abs(share - nu) <= _PRECISION * min(nu, 1 - nu) or not polished.converged
         if done or not share > 0 or basis.width == 0:  # without a kernel it is 1 for every C
             break
         x = search.next(float(np.log(share / nu)))
@@ -92,7 +95,7 @@ class _Search:
             x = a + float(np.clip(weight, 0.1, 0.9)) * (b - a)
             if len(self.seen) > 6:
                 x = 0.5 * (a + b)
-            if b - a < 1e-6:
+            if b - a < _NARROW:
                 return None
         else:
             x = self.x + float(np.clip(-value / self._slope(), -_LONGEST_STEP, _LONGEST_STEP))
