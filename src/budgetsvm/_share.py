@@ -21,7 +21,7 @@ from budgetsvm._training import Problem
 # what is near enough, of the share.
 _PRECISION, _TOLERATED = 0.02, 0.05
 _NARROW = 0.02  # of log C: the share cannot be told from that of ν any more
-_MOST_SOLUTIONS = 15
+_MOST_SOLUTIONS, _SECANTS = 15, 6
 _LONGEST_STEP = float(np.log(25.0))
 _FLATTEST, _STEEPEST = -0.1, -2.0  # slopes of the secant
 _FARTHEST = float(np.log(1e12))  # from where the search begins
@@ -88,21 +88,16 @@ class _Search:
         self.seen.append((self.x, value))
         low = max((point for point in self.seen if point[1] > 0), default=None)
         high = min((point for point in self.seen if point[1] < 0), default=None)
-        if low is not None and high is not None:
-            (a, above), (b, below) = low, high
-            weight = above / (above - below)
-            # The ends of the interval are of no use: half of the way between bisection and secant there.
-            x = a + float(np.clip(weight, 0.1, 0.9)) * (b - a)
-            if len(self.seen) > 6:
-                x = 0.5 * (a + b)
-            if b - a < _NARROW:
-                return None
-        else:
-            x = self.x + float(np.clip(-value / self._slope(), -_LONGEST_STEP, _LONGEST_STEP))
-            if abs(x) > _FARTHEST:
-                return None
-        self.x = x
-        return x
+        if low is None or high is None:
+            step = float(np.clip(-value / self._slope(), -_LONGEST_STEP, _LONGEST_STEP))
+            self.x += step
+            return self.x if abs(self.x) <= _FARTHEST else None
+        if high[0] - low[0] < _NARROW:
+            return None
+        # Not too near the ends, which are known; and after some trials, in the middle.
+        share = low[1] / (low[1] - high[1]) if len(self.seen) <= _SECANTS else 0.5
+        self.x = low[0] + float(np.clip(share, 0.1, 0.9)) * (high[0] - low[0])
+        return self.x
 
     def _slope(self) -> float:
         """Return the slope of the last secant, as far as that makes sense."""
