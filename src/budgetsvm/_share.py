@@ -89,8 +89,7 @@ class _Search:
         low = max((point for point in self.seen if point[1] > 0), default=None)
         high = min((point for point in self.seen if point[1] < 0), default=None)
         if low is None or high is None:
-            step = float(np.clip(-value / self._slope(), -_LONGEST_STEP, _LONGEST_STEP))
-            self.x += step
+            self.x += float(np.sign(value)) * min(self._distance(), _LONGEST_STEP)
             return self.x if abs(self.x) <= _FARTHEST else None
         if high[0] - low[0] < _NARROW:
             return None
@@ -99,9 +98,13 @@ class _Search:
         self.x = low[0] + float(np.clip(share, 0.1, 0.9)) * (high[0] - low[0])
         return self.x
 
-    def _slope(self) -> float:
-        """Return the slope of the last secant, as far as that makes sense."""
-        if len(self.seen) < 2:
-            return -1.0
-        (a, before), (b, now) = self.seen[-2:]
-        return float(np.clip((now - before) / (b - a), _STEEPEST, _FLATTEST))
+    def _distance(self) -> float:
+        """Estimate how far it is to the root, by the last secant."""
+        x, value = self.seen[-1]
+        if len(self.seen) == 1:
+            return abs(value)  # as if the slope were -1
+        before, there = self.seen[-2]
+        slope = (value - there) / (x - before)
+        if slope > _FLATTEST:  # then secants are of no use
+            return max(2 * abs(x - before), abs(value / _FLATTEST))
+        return abs(value / max(slope, _STEEPEST))
