@@ -53,6 +53,7 @@ class StreamingMachine(BudgetMachine):
         if self.budget is None or len(self._expansion) == 0:
             return self
         X, encoded, weights = sample.rows()
+        self._look_at(X)
         # Every row of the sample stands for several of the stream.
         outputs = self._outputs(encoded, weights * (sample.seen / len(weights)))
         self._polish(self._problem(X, outputs), generator(self.random_state), started)
