@@ -107,8 +107,9 @@ def for_each(action: Callable[[_Item], None], items: Iterable[_Item], n_threads:
         pass
 
 
-_blas_lock = threading.Lock()
-_blas_users = 0
+# Re-entrant: an exception between acquiring and releasing must not lock its own thread out for ever.
+_blas_lock = threading.RLock()
+_blas_users: set[object] = set()
 _blas_limits: Any = None
 
 
@@ -126,15 +127,22 @@ def single_threaded_blas() -> Iterator[None]:
     someone else. The limit is global to the process, so concurrent fits share it; the last one out
     lifts it.
     """
-    global _blas_users, _blas_limits  # noqa: PLW0603 - the limit is global, too
-    with _blas_lock:
-        if _blas_users == 0:
-            _blas_limits = _controller().limit(limits=1, user_api="blas")
-        _blas_users += 1
+    user = object()
     try:
+        _blas_users.add(user)
+        _limit_blas()
         yield
     finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas_limits.restore_original_limits()
+        _blas_users.discard(user)
+        _limit_blas()
+
+
+def _limit_blas() -> None:
+    """Limit the threads of BLAS if there are users, and no longer; an earlier call may have been broken off."""
+    global _blas_limits  # noqa: PLW0603 - the limit is global, too
+    with _blas_lock:
+        if _blas_users and _blas_limits is None:
+            _blas_limits = _controller().limit(limits=1, user_api="blas")
+        elif not _blas_users and _blas_limits is not None:
+            _blas_limits.restore_original_limits()
+            _blas_limits = None
