@@ -15,7 +15,7 @@ from budgetsvm._span import SpanProblem
 # Visits per round: about as much work as the full passes that end it, or as nothing at all.
 _VISITS_PER_ROW, _FEWEST_VISITS = 4, 20_000
 _FEWEST_PASSES, _MOST_PASSES = 10, 500
-_MOST_PATIENCE = 4096
+_MOST_PATIENCE = 512
 _ROUNDING = 4  # errors of an inner product, at the very most
 _LITTLE_PROGRESS = 0.6  # of the gap is left after a round
 

@@ -30,7 +30,7 @@ from budgetsvm._polished import Polished, Start
 from budgetsvm._precision import check_weights, choose_precision
 from budgetsvm._progress import PolishProgress
 from budgetsvm._reduction import reduce_to_budget
-from budgetsvm._rows import Rows, centre_of, variance
+from budgetsvm._rows import Precision, Rows, centre_of, variance
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
 from budgetsvm._training import EpochRecord, Problem, phase_one_visits
@@ -81,9 +81,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         kernel = self._resolve(wanted, X)
         origin = self._origin_of(X, encoded, kernel) if self.warm_start else None
         if origin is not None and origin == getattr(self, "_origin", None):
-            self._look_at(X)
+            self._look_at(X, outputs)
         else:
-            self._start(X, outputs.count, kernel)
+            self._start(X, outputs, kernel)
         self._kernel_wanted = wanted
         self._rows_seen += len(outputs)
         return self._problem(X, outputs), origin, weights
@@ -91,14 +91,14 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         """Do what is left to do after both phases."""
 
-    def _go_on(self, X: Any, n_outputs: int) -> None:
+    def _go_on(self, X: Any, outputs: Outputs) -> None:
         """Prepare for one more block of rows of a stream."""
         if hasattr(self, "_expansion"):
             self._check_kernel()
-            self._look_at(X)
+            self._look_at(X, outputs)
             return
         wanted = self._settings().kernel
-        self._start(X, n_outputs, self._resolve(wanted, X))
+        self._start(X, outputs, self._resolve(wanted, X))
         self._kernel_wanted = wanted
 
     def _check_kernel(self) -> None:
@@ -134,24 +134,32 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         )
         return Origin.of(X, encoded, self.basis, *options)
 
-    def _start(self, X: Any, n_outputs: int, kernel: Kernel) -> None:
+    def _start(self, X: Any, outputs: Outputs, kernel: Kernel) -> None:
         """Begin without terms; the first data say where the centre is, and how precise to be."""
         with np.errstate(over="ignore", invalid="ignore"):
             dense = isinstance(X, np.ndarray)
             centre = centre_of(X) if dense and kernel.translation_invariant else None
-        dtype = choose_precision(X, kernel, centre, self.precision, self.tol)
+        dtype = self._precision_for(X, outputs, kernel, centre)
         self.history_: list[EpochRecord] = []
         self._dual = self._origin = None
         self._reservoir: Any = None
         self._visits = self._rows_seen = 0
         self.kernel_ = kernel
-        points, coef = np.zeros((0, X.shape[1]), dtype), np.zeros((n_outputs, 0))
-        self._expansion = KernelExpansion(kernel, points, coef, np.zeros(n_outputs), centre)
+        points, coef = np.zeros((0, X.shape[1]), dtype), np.zeros((outputs.count, 0))
+        self._expansion = KernelExpansion(kernel, points, coef, np.zeros(outputs.count), centre)
 
-    def _look_at(self, X: Any) -> None:
+    def _precision_for(
+        self, X: Any, outputs: Outputs, kernel: Kernel, centre: NDArray[np.float64] | None
+    ) -> Precision:
+        most = float(outputs.box.max())
+        return choose_precision(
+            X, kernel, centre, self.precision, tol=self.tol, largest_weight=most
+        )
+
+    def _look_at(self, X: Any, outputs: Outputs) -> None:
         """Go over to double precision where new rows need it, or as the user says."""
         model = self._expansion
-        dtype = choose_precision(X, model.kernel, model.centre, self.precision, self.tol)
+        dtype = self._precision_for(X, outputs, model.kernel, model.centre)
         if self.precision != "auto" or dtype == np.float64:
             self._expansion = in_precision(model, dtype)
 

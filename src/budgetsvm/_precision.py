@@ -13,17 +13,24 @@ from budgetsvm.kernels import Callback, Kernel
 _TOLERATED_ERROR = 1e-3
 # Squared norms and kernel values that float32 can hold, with a margin for sums and products of them.
 _SMALLEST_NORM, _LARGEST_NORM, _LARGEST_VALUE = 1e-25, 1e25, 1e15
-_SMALLEST_GAP = 1e-6
+_SMALLEST_GAP, _LARGEST_WEIGHT = 1e-6, 1e5
 # What float64 has room for, when it comes to products of sums over all rows.
 _LARGEST, _SMALLEST_WEIGHT = 1e100, float(np.finfo(np.float64).tiny)
 
 
 def choose_precision(
-    X: Any, kernel: Kernel, centre: NDArray[np.float64] | None, wanted: str, tol: float
+    X: Any,
+    kernel: Kernel,
+    centre: NDArray[np.float64] | None,
+    wanted: str,
+    *,
+    tol: float,
+    largest_weight: float,
 ) -> Precision:
     """Return float32, unless that would ruin kernel values, or float64 was asked for.
 
-    That is asked for by name, or by a duality gap `tol` that cannot be told from rounding errors.
+    That is asked for by name, or by a duality gap `tol` that cannot be told from rounding errors, or by
+    weights C_i so large that coefficients will be, too.
     """
     if isinstance(kernel, Callback):
         return np.float64
@@ -40,7 +47,7 @@ def choose_precision(
         raise ValueError(message)
     if wanted != "auto":
         return np.float64 if wanted == "double" else np.float32
-    if tol < _SMALLEST_GAP:
+    if tol < _SMALLEST_GAP or largest_weight * top > _LARGEST_WEIGHT:
         return np.float64
     fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
     error = float(getattr(kernel, "gamma", 1.0)) * largest * float(np.finfo(np.float32).eps)

@@ -53,9 +53,9 @@ class StreamingMachine(BudgetMachine):
         if self.budget is None or len(self._expansion) == 0:
             return self
         X, encoded, weights = sample.rows()
-        self._look_at(X)
         # Every row of the sample stands for several of the stream.
         outputs = self._outputs(encoded, weights * (sample.seen / len(weights)))
+        self._look_at(X, outputs)
         self._polish(self._problem(X, outputs), generator(self.random_state), started)
         self._reservoir = sample  # which may have become smaller
         return self
@@ -91,7 +91,7 @@ class StreamingMachine(BudgetMachine):
         self._check_stream()
         rng = generator(self.random_state)
         outputs = self._outputs(encoded, weights)
-        self._go_on(X, outputs.count)
+        self._go_on(X, outputs)
         sample = self._sample()
         if sample is None and self.reservoir > 0:
             sample = Reservoir(int(self.reservoir), int(rng.integers(2**31)))
