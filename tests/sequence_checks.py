@@ -94,7 +94,7 @@ def check_answers(model: Any, X: Any, precision: float) -> None:
         assert found.shape == (n, len(Z))
         wanted = kernel_matrix(model.kernel_, X, Z) @ N
         off = kernel_error(model.kernel_, X, Z, centre_of(model))
-        error = 64 * precision * (off @ abs(N) + abs(wanted))
+        error = 128 * precision * (off @ abs(N) + abs(wanted))
         _check_close(found, wanted, error)
         return
     expansion = Model.of(model)

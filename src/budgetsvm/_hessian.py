@@ -19,6 +19,7 @@ _Indices = NDArray[np.int64]
 
 _FEW = 3  # rows per dimension: then the matrix is formed
 _SAMPLE_SHARE = 8  # otherwise of one row in so many, but of `_FEW` per dimension at least
+_HEAVY = 10  # times the mean weight
 _PRECISION = 0.1  # of a step: the next one corrects what is missing
 _MOST_ITERATIONS = 60
 # With an old factor; forming a new one takes about as long.
@@ -47,8 +48,8 @@ class HessianSolver:
             trials = len(b) / (stride * _SUMS_PER_VALUE)
             x, converged = system.iterate(x, int(np.clip(trials, _FEWEST_TRIALS, _MOST_TRIALS)))
         if not converged:
-            some = indices[::stride]
-            self._renew(matrix, matrix.gram(some, stride * scale * weights[some]))
+            some, their = _sample(indices, weights[indices], stride)
+            self._renew(matrix, matrix.gram(some, scale * their))
             x, _ = system.iterate(x, _MOST_ITERATIONS)
         return np.asarray(self.basis.lower.T @ x)
 
@@ -126,6 +127,17 @@ class _RowSum:
             self._changes = 0
         self._matrix, self._weights = matrix, weights
         return self._total
+
+
+def _sample(indices: _Indices, weights: _Vector, stride: int) -> tuple[_Indices, _Vector]:
+    """Choose one row in `stride`, with so many times its weight; heavy rows have nobody to stand for them."""
+    heavy = weights > _HEAVY * weights.mean()
+    if not heavy.any():
+        return indices[::stride], stride * weights[::stride]
+    light = np.flatnonzero(~heavy)[::stride]
+    chosen = np.concatenate([np.flatnonzero(heavy), light])
+    factor = np.where(heavy[chosen], 1.0, float(stride))
+    return indices[chosen], factor * weights[chosen]
 
 
 def _factorise(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from sys import maxsize
 from time import perf_counter
 
 from budgetsvm._threads import abandoned
 
+_BASIS_SHARE = 0.02  # of the time left, for the first factorisation of many
 _MULTIPLICATIONS = 1e10  # a second, of factorisations in one thread: a guess
 
 
@@ -35,6 +37,13 @@ class Limits:
     def late(self) -> bool:
         """Whether the time is up."""
         return self.clock() >= self.deadline
+
+    def most_terms(self) -> int:
+        """Return how many terms there is time for, roughly."""
+        left = max(0.0, self.deadline - self.clock())
+        if left == inf:
+            return maxsize
+        return max(10, int((_BASIS_SHARE * left * _MULTIPLICATIONS) ** (1 / 3)))
 
     def tick(self, multiplications: float = 0.0) -> None:
         """Raise OutOfTime if the time is up, or will be after so many multiplications in one go."""

@@ -27,7 +27,8 @@ _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so m
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
-_PATIENCE = 25  # evaluations of all rows without a narrower width
+_PATIENCE = 25  # evaluations of all rows without a narrower width, or a smaller P
+_PROGRESS = 0.9
 # Parts: their least and largest share of all rows, and the share that may move too far.
 _LEAST_PART, _LARGEST_PART, _STRAYED = 0.1, 0.5, 0.05
 _QUANTILE, _SAMPLED = 0.95, 5000
@@ -95,7 +96,7 @@ class NewtonMethod:
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
         everything = self._everything()
-        patience = _PATIENCE
+        patience, best = _PATIENCE, self.span.primal
         while True:
             alpha = everything.alpha(self.f)
             point = self.span.point(alpha)
@@ -112,7 +113,8 @@ class NewtonMethod:
             else:
                 self._steps_on_part(chosen, alpha, point, finished)
             everything.width = self.width
-            patience = _PATIENCE if self.width < before else patience - 1
+            progress = self.width < before or self.span.primal < _PROGRESS * best
+            patience, best = (_PATIENCE, self.span.primal) if progress else (patience - 1, best)
 
     def alpha(self) -> NDArray[np.float64]:
         """Return the dual point that belongs to its values."""

@@ -88,6 +88,7 @@ def _attempt(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> Outcome:
     """Solve a problem in the precision of a model."""
+    model = _affordable(model, how.limits)
     try:
         how.limits.tick(len(model) ** 3 / 2)
         basis = Basis.of(model.points, model.kernel, constant=how.intercept)
@@ -101,6 +102,15 @@ def _attempt(
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
     trusted = not polished.converged or trustworthy(problem, solved, polished, how.limits.tol)
     return Outcome(solved, polished, problem, trusted, complete(polished, how.limits.tol))
+
+
+def _affordable(model: KernelExpansion, limits: Limits) -> KernelExpansion:
+    """Leave out terms that there is no time for; of those that were learned, phase 1 has a use already."""
+    most = limits.most_terms()
+    if len(model) <= most or model.coef.any():
+        return model
+    some = np.linspace(0, len(model) - 1, most).astype(np.int64)
+    return replace(model, points=model.points[some], coef=model.coef[:, some])
 
 
 def _polish_watch(

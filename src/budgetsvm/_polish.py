@@ -121,7 +121,9 @@ def _result(
     primal, dual, scale = (
         sum(getattr(output, name) for output in outputs) for name in ("primal", "dual", "scale")
     )
-    converged = relative_gap(primal, dual, scale) <= tol
+    converged, gap = relative_gap(primal, dual, scale) <= tol, relative_gap(primal, dual)
+    if gap == 0:  # where D exceeds P it does so by rounding
+        dual = min(dual, primal)
     coef, bias = basis.expand([output.w for output in outputs])
     values = np.column_stack([output.values for output in outputs])
     return Polished(
@@ -131,7 +133,7 @@ def _result(
         alpha=outputs[0].alpha if len(outputs) == 1 else None,
         primal=primal,
         dual=dual,
-        gap=relative_gap(primal, dual),
+        gap=gap,
         converged=converged,
         passes=max(output.passes for output in outputs),
         evidence=Evidence(rows, values, scale, sum(output.pull for output in outputs)),

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from budgetsvm._polished import Polished
+from budgetsvm._rows import as_rows
 from budgetsvm._svc import BudgetSVC
 
 
@@ -46,7 +47,7 @@ def polish(
     (True, True)
     """
     Z = check_array(Z, accept_sparse="csr", dtype=np.float64)
-    Z = Z.toarray() if sparse.issparse(Z) else Z  # terms are dense
+    Z = as_rows(Z).toarray() if sparse.issparse(Z) else Z  # terms are dense
     model = BudgetSVC(**{**parameters, "basis": Z, "budget": len(Z), "polish": True})
     polished = model._fit(X, y, sample_weight)
     assert polished is not None  # there is a budget

@@ -14,6 +14,8 @@ _TOLERATED_ERROR = 1e-3
 # Squared norms and kernel values that float32 can hold, with a margin for sums and products of them.
 _SMALLEST_NORM, _LARGEST_NORM, _LARGEST_VALUE = 1e-25, 1e25, 1e15
 _SMALLEST_GAP, _LARGEST_WEIGHT = 1e-6, 1e5
+# Where the kernel differs from 1 by less than this everywhere, float32 sees little of what there is to see.
+_FLATTEST = 1e-2
 # What float64 has room for, when it comes to products of sums over all rows.
 _LARGEST, _SMALLEST_WEIGHT = 1e100, float(np.finfo(np.float64).tiny)
 
@@ -49,8 +51,11 @@ def choose_precision(
         return np.float64 if wanted == "double" else np.float32
     if tol < _SMALLEST_GAP or largest_weight * top > _LARGEST_WEIGHT:
         return np.float64
+    gamma = float(getattr(kernel, "gamma", 1.0))
+    if kernel.translation_invariant and 0 < gamma * largest < _FLATTEST:
+        return np.float64
     fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
-    error = float(getattr(kernel, "gamma", 1.0)) * largest * float(np.finfo(np.float32).eps)
+    error = gamma * largest * float(np.finfo(np.float32).eps)
     safe = fits and top <= _LARGEST_VALUE and error <= _TOLERATED_ERROR
     return np.float32 if safe else np.float64
 

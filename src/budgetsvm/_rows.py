@@ -122,10 +122,26 @@ def squared_norms(block: Block) -> NDArray[np.float64]:
 
 def as_rows(X: Any) -> Any:
     """Return X with sparse duplicates summed: a row must name every feature once at most."""
+    if sparse.issparse(X):
+        _check_sparse(X)
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _check_sparse(X: Any) -> None:
+    """Raise a ValueError if compressed sparse rows point outside of themselves: nobody else looks."""
+    starts, n = np.asarray(X.indptr), X.shape[1]
+    sound = len(starts) == X.shape[0] + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+    if not (sound and starts[-1] <= min(len(X.indices), len(X.data))):
+        raise ValueError("X is a broken sparse matrix: its indptr does not fit to its entries")
+    indices = X.indices[: starts[-1]]
+    if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < n):
+        message = (
+            f"X is a broken sparse matrix: the index of a feature is not between 0 and {n - 1}"
+        )
+        raise ValueError(message)
 
 
 def feature_means(X: Any) -> NDArray[np.float64]:

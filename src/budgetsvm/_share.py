@@ -56,9 +56,13 @@ def solve_for_share(
                 options["matrix"] = kernel_matrix(problem, basis, limits)
         except OutOfTime:
             return no_model(problem.outputs, basis.points.shape[1], optimal=False), problem
-    search, first = _Search(), problem.outputs
+    search, first, last = _Search(), problem.outputs, None
     for _ in range(_MOST_SOLUTIONS):
         polished = polish_in_span(problem, basis, limits, rng, start=start, **options)
+        if not polished.converged and last is not None:
+            # The limits are reached: better a solution for another C than none.
+            return replace(last[0], converged=False), last[1]
+        last = polished, problem
         share = share_of(polished, problem)
         done = abs(share - nu) <= _PRECISION * min(nu, 1 - nu) or not polished.converged
         if done or not share > 0 or basis.width == 0:  # without a kernel it is 1 for every C
