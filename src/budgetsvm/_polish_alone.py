@@ -34,8 +34,8 @@ def polish(
     Returns
     -------
     polished : Polished
-        With attributes points, coef, bias, alpha, primal, dual, gap, converged and passes; `coef` has
-        one row per class if there are more than two.
+        With attributes points, coef, bias, alpha, primal, dual, gap, converged and passes. If there are more
+        than two classes, `coef` has one row per class, and `alpha` is None.
 
     Examples
     --------
