@@ -259,9 +259,10 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
 
     def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
         outcome = super()._polish(problem, rng, started)
-        self._level *= float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
+        factor = float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
+        self._level *= factor
         share = share_of(outcome.polished, outcome.problem)
-        if outcome.polished.converged and not is_met(share, self.nu):
+        if outcome.polished.converged and not is_met(share, self.nu, factor):
             self.converged_ = False
             say(
                 f"no C was found at which the dual variables make up the share nu={self.nu:g} of their bounds, "

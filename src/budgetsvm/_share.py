@@ -24,7 +24,8 @@ _NARROW = 0.02  # of log C: the share cannot be told from that of ν any more
 _MOST_SOLUTIONS, _SECANTS = 15, 6
 _LONGEST_STEP = float(np.log(25.0))
 _FLATTEST, _STEEPEST = -0.1, -2.0  # slopes of the secant
-_FARTHEST = float(np.log(1e12))  # from where the search begins
+# From where the search begins: where it ends, and where there is nothing to be found any more.
+_FARTHEST, _TOO_FAR = float(np.log(1e12)), float(np.log(1e8))
 
 
 def share_of(polished: Polished, problem: Problem) -> float:
@@ -34,9 +35,9 @@ def share_of(polished: Polished, problem: Problem) -> float:
     return float(polished.alpha.sum() / problem.outputs.box.sum())
 
 
-def is_met(share: float, nu: float) -> bool:
-    """Whether a share is near what it should be."""
-    return abs(share - nu) <= _TOLERATED * nu
+def is_met(share: float, nu: float, factor: float) -> bool:
+    """Whether a share is near what it should be, for a C that is not out of all proportion to the first."""
+    return abs(share - nu) <= _TOLERATED * nu and abs(np.log(factor)) < _TOO_FAR
 
 
 def solve_for_share(
