@@ -30,7 +30,7 @@ _GRAM_PARTS, _SMALLEST_GRAM = 8, 512
 Tick: TypeAlias = Callable[..., None]
 
 
-def _go_on(multiplications: float = 0.0) -> None:
+def _no_limit(multiplications: float = 0.0) -> None:
     """There is no limit."""
 
 
@@ -40,7 +40,7 @@ class Matrix(ABC):
     at_hand: bool  #: whether the values are in memory
 
     def __init__(
-        self, n: int, basis: Basis, n_threads: int, part_bytes: float, tick: Tick = _go_on
+        self, n: int, basis: Basis, n_threads: int, part_bytes: float, tick: Tick = _no_limit
     ) -> None:
         self.n = n
         self.basis = basis
@@ -186,7 +186,7 @@ class KernelMatrix(AllRows):
         *,
         hold: bool = True,
         room: float = np.inf,
-        tick: Tick = _go_on,
+        tick: Tick = _no_limit,
     ) -> None:
         # Where parts begin and end changes how sums are rounded: that must not depend on threads.
         part_bytes = min(_PART_BYTES, memory_limit / (4 * _PARTS_AT_ONCE))
@@ -202,9 +202,8 @@ class KernelMatrix(AllRows):
         # What the machine has no room for, though it may be used, is computed anew each time it is needed:
         # that takes longer, and changes no result.
         self._room = _HELD_SHARE * room / row_bytes
-        self.fits = len(rows) <= min(
-            most_rows, self._room
-        )  #: whether there is memory for all values
+        #: whether there is memory for all values
+        self.fits = len(rows) <= min(most_rows, self._room)
         self._held = None
         if self.at_hand and len(rows) <= self._room:
             self._held = self._compute(self._everyone)

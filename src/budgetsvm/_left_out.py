@@ -14,7 +14,7 @@ from scipy.linalg import solve_triangular
 from budgetsvm._basis import Basis
 from budgetsvm._features import AllRows, KernelMatrix
 
-_MemoryLimit = 1e9  # bytes: few terms, computed part by part
+_MEMORY = 1e9  # bytes: few terms, computed part by part
 
 
 class LeftOutTerms:
@@ -29,7 +29,7 @@ class LeftOutTerms:
             plain = Basis.plain(left_out.points, basis.kernel)
             self._lower = left_out.lower
             self.matrix = KernelMatrix(
-                matrix.rows, plain, matrix.n_threads, _MemoryLimit, hold=False, tick=matrix.tick
+                matrix.rows, plain, matrix.n_threads, _MEMORY, hold=False, tick=matrix.tick
             )
 
     def pull(self, weights: NDArray[np.float64], point: NDArray[np.float64]) -> float:

@@ -33,7 +33,7 @@ from budgetsvm._reduction import reduce_to_budget
 from budgetsvm._rows import Precision, Rows, centre_of, variance
 from budgetsvm._targets import Outputs
 from budgetsvm._threads import count_threads
-from budgetsvm._training import EpochRecord, Problem, phase_one_visits
+from budgetsvm._training import EpochRecord, Problem, Settings, phase_one_visits
 from budgetsvm._watched_fit import watched_fit
 from budgetsvm._watching import Watcher
 from budgetsvm.kernels import Kernel
@@ -235,7 +235,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     ) -> None:
         """Phase 1, from the current terms."""
         self._forget_certificate()
-        settings = replace(self._settings(), kernel=self._expansion.kernel)
+        settings = self._current_settings()
         learned = learn_terms(
             reduce_to_budget(self._expansion, settings),
             problem,
@@ -256,6 +256,10 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         if stopping is not None:
             self.validation_scores_ = np.array(stopping.scores)
 
+    def _current_settings(self) -> Settings:
+        """Return the settings with the numbers of the model's kernel."""
+        return replace(self._settings(), kernel=self._expansion.kernel)
+
     def _state_after(self, learned: Learned) -> dict[str, Any]:
         """Return the attributes that phase 1 changes."""
         return {
@@ -275,8 +279,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
         """Phase 2, on the current terms."""
-        settings = replace(self._settings(), kernel=self._expansion.kernel)
-        model = reduce_to_budget(self._expansion, settings)
+        model = reduce_to_budget(self._expansion, self._current_settings())
         with PolishProgress(self.tol, shown=self.verbose > 0) as progress:
             how = Polishing(
                 self._limits(started),
