@@ -32,7 +32,7 @@ test: $(VENV)/.test ## run all tests, and the examples in the docstrings
 # The last sequence is kept in a file, for those that end the process.
 sequences: $(VENV)/.test ## run random sequences of calls, SEQUENCES=20000 of them, other ones each time
 	BUDGETSVM_SEQUENCES=$(SEQUENCES) BUDGETSVM_SEQUENCES_LOG=build/last_sequence.py \
-	  $(BIN)/python -m pytest --capture=no tests/test_call_sequences.py $(PYTEST_ARGS)
+	  $(BIN)/python -m pytest --capture=no tests/sequences/test_call_sequences.py $(PYTEST_ARGS)
 
 lint: $(VENV)/.lint ## check style, format and types
 	$(BIN)/ruff check .
@@ -64,8 +64,8 @@ sanitize-memory:
 	$(call build_sanitized,address$(comma)undefined,memory)
 	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS) \
-	  --deselect tests/test_two_phases.py::test_memory_stays_within_the_limit \
-	  --deselect tests/test_limits.py::test_the_default_limit_respects_that_of_the_process
+	  --deselect tests/estimators/test_two_phases.py::test_memory_stays_within_the_limit \
+	  --deselect tests/robustness/test_limits.py::test_the_default_limit_respects_that_of_the_process
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from budgetsvm._dataset_files import find_file
-from budgetsvm._preparation import in_form, is_mostly_zero, scale, split_fifth
-from budgetsvm._table_cache import read_table
-from budgetsvm._text_file import read_pieces
+from budgetsvm.datasets._obtain import find_file
+from budgetsvm.datasets._prepare import in_form, is_mostly_zero, scale, split_fifth
+from budgetsvm.datasets._table_cache import read_table
+from budgetsvm.streams._text import read_pieces
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -14,8 +14,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.data import Problem
 from benchmarks.timing import clock
-from budgetsvm import BudgetSVC, _phase_two
-from budgetsvm._polish import polish_in_span
+from budgetsvm import BudgetSVC
+from budgetsvm._polish import polish as _phase_two
+from budgetsvm._polish.solve import polish_in_span
 
 SOLVERS = ("bsca", "bsgd")
 BUDGETS = (200, 500)

@@ -19,9 +19,9 @@ from benchmarks.timing import (
     load_average,
 )
 from budgetsvm import BudgetSVC
-from budgetsvm._basis import Basis
-from budgetsvm._features import KernelMatrix
-from budgetsvm._rows import Rows
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._problem.rows import Rows
 
 TITLE = "Threads"
 _BUDGET = 500

@@ -23,11 +23,11 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from budgetsvm import datasets, kernels, losses, maintenance, monitoring, solvers, streams
-    from budgetsvm._feature_map import BudgetFeatures
-    from budgetsvm._one_class_svm import BudgetOneClassSVM
-    from budgetsvm._polish_alone import polish
-    from budgetsvm._svc import BudgetSVC
-    from budgetsvm._svr import BudgetSVR
+    from budgetsvm._estimators.features import BudgetFeatures
+    from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
+    from budgetsvm._estimators.polish_function import polish
+    from budgetsvm._estimators.svc import BudgetSVC
+    from budgetsvm._estimators.svr import BudgetSVR
 
 __version__ = _version("budgetsvm")
 
@@ -48,11 +48,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BudgetFeatures": "budgetsvm._feature_map",
-    "BudgetOneClassSVM": "budgetsvm._one_class_svm",
-    "BudgetSVC": "budgetsvm._svc",
-    "BudgetSVR": "budgetsvm._svr",
-    "polish": "budgetsvm._polish_alone",
+    "BudgetFeatures": "budgetsvm._estimators.features",
+    "BudgetOneClassSVM": "budgetsvm._estimators.one_class.estimator",
+    "BudgetSVC": "budgetsvm._estimators.svc",
+    "BudgetSVR": "budgetsvm._estimators.svr",
+    "polish": "budgetsvm._estimators.polish_function",
 }
 
 

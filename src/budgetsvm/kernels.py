@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from budgetsvm._validation import check_integer, check_number
+from budgetsvm._common.checks import check_integer, check_number
 
 Gamma: TypeAlias = float | Literal["scale", "auto"]
 KernelFunction: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 
-from budgetsvm._validation import check_choice, check_number
+from budgetsvm._common.checks import check_choice, check_number
 
 __all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "SquaredHinge"]
 

@@ -8,7 +8,7 @@ BudgetSVC(maintenance=Merge(n_terms=4, search='table', partners='any'))
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from budgetsvm._validation import check_choice, check_integer
+from budgetsvm._common.checks import check_choice, check_integer
 from budgetsvm.kernels import Kernel
 
 CoreMaintenance: TypeAlias = tuple[str, bool, bool, int]

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._validation import check_choice
+from budgetsvm._common.checks import check_choice
 
 __all__ = ["BSCA", "BSGD", "Solver"]
 

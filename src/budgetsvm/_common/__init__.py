@@ -1,0 +1,1 @@
+"""What knows nothing of SVMs: checks of parameters, threads, memory, progress, files."""

@@ -1,0 +1,51 @@
+"""What a one-class machine is made of: its loss, the level of its scores, their quantiles."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.rows import Rows, dense_points
+from budgetsvm._problem.targets import Targets
+from budgetsvm.kernels import Kernel
+
+_SAMPLE = 2000  # rows for a first estimate of the density
+_LEAST_LEVEL = 1e-3  # of the largest score
+
+
+class DensityTargets(Targets):
+    """All rows are to have a value of 1 at least."""
+
+    def score(self, values: NDArray[np.float64]) -> float:
+        """Return the mean loss, negative: all signs are correct from the start."""
+        return -float(np.average(self.loss.value(self.slack(values[:, 0])), weights=self.box))
+
+
+def typical_level(
+    X: Any, weights: NDArray[np.float64], kernel: Kernel, nu: float, rng: np.random.Generator
+) -> float:
+    """Estimate ρ per row, from the scores of a model in which all rows have the same share.
+
+    Such a model is a kernel density estimate; α = ν for all rows is where the optimum is for ν = 1,
+    and not far from it where the kernel is wide.
+    """
+    chosen = np.sort(rng.choice(X.shape[0], min(_SAMPLE, X.shape[0]), replace=False))
+    some, shares = X[chosen], weights[chosen] / weights[chosen].sum()
+    points = dense_points(Rows(some, np.float64, None), np.arange(len(chosen)))
+    density = KernelExpansion(kernel, points, shares[np.newaxis], np.zeros(1), None)
+    scores = density.decision(some)[:, 0]
+    # Kernels that are not radial have scores below zero, or none at all: then any level is as good.
+    largest = float(abs(scores).max())
+    level = max(float(np.quantile(scores, nu)), _LEAST_LEVEL * largest)
+    return nu * (level if np.isfinite(level) and level > 0 else 1.0)
+
+
+def weighted_quantile(
+    values: NDArray[np.float64], weights: NDArray[np.float64], share: float
+) -> float:
+    """Return the value below which this share of the weight lies."""
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order]) - weights[order]
+    first = int(np.searchsorted(below, share * weights.sum()))
+    return float(values[order[min(first, len(order) - 1)]])

@@ -1,0 +1,288 @@
+"""BudgetOneClassSVM: novelty detection."""
+
+from copy import copy
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OutlierMixin
+
+from budgetsvm._common.atomic import all_or_nothing
+from budgetsvm._common.checks import check_number
+from budgetsvm._estimators.one_class.density import DensityTargets, typical_level, weighted_quantile
+from budgetsvm._estimators.one_class.scores import TrainedDetector
+from budgetsvm._estimators.parameters import Epochs, PrecisionName
+from budgetsvm._estimators.user_input import generator, weighted_rows
+from budgetsvm._learn.settings import Settings
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.convergence import say
+from budgetsvm._polish.polish import Outcome, Solve
+from budgetsvm._polish.share import is_met, share_of, solve_for_share
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.targets import Outputs
+from budgetsvm.kernels import Gamma
+from budgetsvm.monitoring._interface import Monitor
+from budgetsvm.monitoring._sklearn_callbacks import watched
+
+
+class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
+    """One-class support vector machine with at most `budget` support vectors.
+
+    Finds where data are dense, as scikit-learn's ``OneClassSVM`` does: the fraction `nu` of the training
+    rows with the lowest scores are outliers. Its dual has a constraint that couples all variables; here the
+    problem is solved without it, for the C at which it holds by itself, so that both phases of
+    :class:`BudgetSVC` apply. The offset is the quantile of the scores that `nu` asks for.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share of the training rows to call outliers, in (0, 1).
+    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
+        The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
+        All but "rbf" need ``maintenance="project"`` or ``"remove"``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid".
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    budget : int or None, default=500
+        The largest number of terms that the model may have. None is no limit.
+    solver : {"bsca", "bsgd"} or Solver, default="bsca"
+        How the terms are learned: dual coordinate ascent or primal gradient descent.
+    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
+        What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
+    epochs : "auto" or float, default="auto"
+        How many times phase 1 goes through the training data. "auto" is two before a polish, up to a
+        million visits, and five without one.
+    polish : bool, default=True
+        Whether to solve the problem in the span of the terms after they are learned.
+    basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
+        Where the terms come from: phase 1, random rows, cluster centres, or these points.
+    tol : float, default=1e-3
+        The relative duality gap (P - D) / P at which the polish is done.
+    max_passes : int, default=500
+        The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
+    time_limit : float or None, default=None
+        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
+    memory_limit : float or None, default=None
+        Bytes that kernel values may take. None is 8 GiB, or half of what is free if that is less.
+    early_stopping : bool, default=False
+        Whether to hold rows out, and to end phase 1 when the loss on them does not get smaller.
+    validation_fraction : float, default=0.1
+        The share of rows that is held out.
+    n_iter_no_change : int, default=5
+        Epochs without an improvement after which phase 1 ends.
+    reservoir : int, default=50000
+        Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
+    warm_start : bool, default=False
+        Whether ``fit`` starts from the terms of the fit before, if rows, kernel and budget are the same.
+    precision : {"auto", "single", "double"}, default="auto"
+        Arithmetic for kernel values.
+    random_state : int, RandomState, Generator or None, default=None
+        Determines the order in which training points are visited.
+    n_jobs : int or None, default=None
+        Threads. None is all cores.
+    monitor : Monitor or None, default=None
+        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
+    verbose : int, default=0
+        1 shows a progress bar with the time left.
+
+    Attributes
+    ----------
+    support_vectors_ : ndarray of shape (n_terms, n_features)
+        The points z_j of the model.
+    dual_coef_ : ndarray of shape (1, n_terms)
+        Their coefficients, scaled like those of ``OneClassSVM``.
+    offset_ : float
+        ``decision_function = score_samples - offset_``. After ``partial_fit`` it is the quantile of the
+        rows in the reservoir, which are those since the last ``fit``, or of the last block if there is none.
+    intercept_ : ndarray of shape (1,)
+        The same as ``-offset_``.
+    duality_gap_, objective_, converged_
+        After a polish: its certificate, as of :class:`BudgetSVC`; converged also means that the dual
+        variables make up the share `nu` of their bounds.
+    n_iter_ : int
+        Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
+    history_ : list of dict
+        What happened in every epoch.
+    kernel_ : Kernel
+        The kernel with its numbers resolved.
+    monitor_ : Monitor
+        With `monitor`: a copy of it that has watched this fit.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, where X had any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from budgetsvm import BudgetOneClassSVM
+    >>> X = np.random.default_rng(0).standard_normal((2000, 2))
+    >>> model = BudgetOneClassSVM(nu=0.1, gamma=0.2, budget=30, random_state=0).fit(X)
+    >>> print(model.predict([[0.0, 0.0], [5.0, 5.0]]))
+    [ 1 -1]
+    """
+
+    nu: float
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        budget: int | None = 500,
+        solver: Any = "bsca",
+        maintenance: Any = "merge",
+        epochs: Epochs = "auto",
+        polish: bool = True,
+        basis: Any = "learned",
+        tol: float = 1e-3,
+        max_passes: int = 500,
+        time_limit: float | None = None,
+        memory_limit: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        reservoir: int = 50_000,
+        warm_start: bool = False,
+        precision: PrecisionName = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        monitor: Monitor | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._set_parameters(locals())
+
+    @watched
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on all rows, from scratch.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row counts as often as its weight says.
+
+        Returns
+        -------
+        self : BudgetOneClassSVM
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002
+        """Go through new rows once, continuing with the terms of earlier calls.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows. The first call also fixes gamma="scale", the centre and the precision.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row counts as often as its weight says.
+
+        Returns
+        -------
+        self : BudgetOneClassSVM
+        """
+        self._settings()
+        first = not hasattr(self, "_expansion")
+        X = self._validate(X, reset=first)
+        X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
+        if first:
+            self._find_level(X, weights)
+        self._learn_block(X, weights, weights)
+        self._set_scale()
+        if self._reservoir is None:
+            self._offset = weighted_quantile(self._scores(X), weights, self.nu)
+        return self
+
+    @all_or_nothing
+    def polish_now(self) -> Self:
+        """Solve the machine in the span of its terms, on a sample of all rows that it has seen.
+
+        Returns
+        -------
+        self : BudgetOneClassSVM
+        """
+        super().polish_now()
+        self._set_scale()
+        return self
+
+    def _settings(self) -> Settings:
+        if not 0 < check_number("nu", self.nu) < 1:
+            message = f"nu must be between 0 and 1, not {self.nu!r}"
+            raise ValueError(message)
+        return super()._settings()
+
+    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:  # noqa: ARG002
+        # With α in [0, 1], as scikit-learn has it, rows at the margin have a score of ρ. Divided by ρ
+        # they have a margin of 1, and α is in [0, 1/ρ].
+        total = max(float(weights.sum()), self._weight_seen)
+        return DensityTargets.of_labels(np.ones(len(weights)), weights / (self._level * total))
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:  # noqa: ARG002
+        X = self._validate(X, reset=True)
+        X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
+        self._find_level(X, weights)
+        return X, weights, weights
+
+    def _find_level(self, X: Any, weights: NDArray[np.float64]) -> None:
+        self._weight_seen = 0.0
+        kernel = self._resolve(self._settings().kernel, X)
+        with np.errstate(over="ignore", invalid="ignore"):  # _start complains about these
+            self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
+
+    def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
+        self._weight_seen += float(weights.sum())
+        super()._learn_block(X, encoded, weights)
+
+    def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
+        self._weight_seen = float(weights.sum())
+        self._set_scale()
+        self._offset = weighted_quantile(self._scores(X), weights, self.nu)
+
+    @property
+    def _solve(self) -> Solve:
+        return partial(solve_for_share, nu=self.nu)
+
+    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
+        outcome = super()._polish(problem, rng, started)
+        factor = float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
+        self._level *= factor
+        share = share_of(outcome.polished, outcome.problem)
+        if outcome.polished.converged and not is_met(share, self.nu, factor):
+            self.converged_ = False
+            say(
+                f"no C was found at which the dual variables make up the share nu={self.nu:g} of their bounds, "
+                f"but {share:.3g}: the scores are not those of a one-class SVM with this nu, and the offset is "
+                "the quantile that nu asks for all the same. A larger budget or another gamma may help."
+            )
+        return outcome
+
+    def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:
+        other = copy(self)
+        other._expansion = model
+        X = self._validate(X, reset=False)
+        X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
+        other._weight_seen = float(weights.sum())
+        other._set_scale()
+        offset = weighted_quantile(other._scores(X), weights, self.nu)
+        return {"_scale": other._scale, "_offset": offset}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

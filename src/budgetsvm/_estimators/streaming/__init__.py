@@ -1,0 +1,1 @@
+"""Learning from rows that come block by block."""

@@ -1,0 +1,306 @@
+"""BudgetSVC: the classifier."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_class_weight
+
+from budgetsvm._common.atomic import all_or_nothing
+from budgetsvm._common.checks import check_choice, check_number
+from budgetsvm._estimators.parameters import Epochs, PrecisionName
+from budgetsvm._estimators.streaming.machine import StreamingMachine
+from budgetsvm._estimators.svc_prediction import ClassPrediction
+from budgetsvm._estimators.user_input import find_classes, weighted_rows
+from budgetsvm._learn.settings import Settings
+from budgetsvm._problem.targets import OneVsRest, Outputs, Targets
+from budgetsvm.kernels import Gamma
+from budgetsvm.losses import Hinge, make_loss
+from budgetsvm.monitoring._interface import Monitor
+from budgetsvm.monitoring._sklearn_callbacks import watched
+
+
+class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
+    """Kernel support vector classifier with at most `budget` support vectors.
+
+    Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) in a time that grows
+    linearly with the number of rows, in two phases: the methods of "Dual SVM Training on a Budget"
+    (Qaadan, Schüler & Glasmachers 2018) learn the terms; then the SVM is solved in their span, up to
+    a duality gap that is known (`duality_gap_`). Any number of classes, which share their terms: the
+    budget is the size of the whole model.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the training errors against the norm of the model, as for ``SVC``.
+    loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="hinge"
+        What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
+        hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
+    multi_class : {"ovr", "weston-watkins"}, default="ovr"
+        More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
+        loss only). Neither is more accurate on all data; C means less regularisation for the latter,
+        and beyond some fifty classes it takes long.
+    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
+        The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
+        All but "rbf" need ``maintenance="project"`` or ``"remove"``.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid", as for ``SVC``.
+    degree : int, default=3
+        Degree of the kernel "poly".
+    coef0 : float, default=0.0
+        Constant of the kernels "poly" and "sigmoid".
+    budget : int or None, default=500
+        The largest number of terms that the model may have. None is no limit: training then
+        approaches the exact SVM, at its cost.
+    solver : {"bsca", "bsgd"} or Solver, default="bsca"
+        Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
+        budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
+    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
+        What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
+    epochs : "auto" or float, default="auto"
+        How many times phase 1 goes through the training data. "auto" is five without a polish. Before
+        one it is two, up to a million visits, after a trial: where the budget is too small for the
+        kernel, phase 1 goes on with a smaller C, which then gives better terms.
+    polish : bool, default=True
+        Whether to solve the SVM in the span of the terms after they are learned. False leaves the
+        paper's solver as it is. Without a budget there is no polish.
+    basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
+        Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
+        polish, all but the first are Nyström's method.
+    fit_intercept : bool, default=False
+        Whether the model has a bias: a constant feature, whose coefficient counts for the norm of the
+        model like all others.
+    tol : float, default=1e-2
+        The relative duality gap (P - D) / P at which the polish is done.
+    max_passes : int, default=500
+        The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
+    time_limit : float or None, default=None
+        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
+    memory_limit : float or None, default=None
+        Bytes that kernel values may take; beyond, they are computed again in every pass. None is 8 GiB,
+        or half of the memory that is free if that is less.
+    early_stopping : bool, default=False
+        Whether to hold rows out, and to end phase 1 when the accuracy on them does not get better; the
+        best model so far is kept. Allow for enough `epochs`.
+    validation_fraction : float, default=0.1
+        The share of rows that is held out.
+    n_iter_no_change : int, default=5
+        Epochs without an improvement after which phase 1 ends.
+    reservoir : int, default=50000
+        Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
+    warm_start : bool, default=False
+        Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for another C,
+        loss or weights, say. Other rows, labels, kernels or budgets need other terms, and a fit from scratch.
+    class_weight : dict, "balanced" or None, default=None
+        C of a class is multiplied by its weight.
+    precision : {"auto", "single", "double"}, default="auto"
+        Arithmetic for kernel values. "auto" takes single precision unless too many digits would be lost
+        in it: by distances in the (centred) data, a small `tol`, or a C so large that it makes use of
+        terms which single precision cannot tell from each other.
+    random_state : int, RandomState, Generator or None, default=None
+        Determines the order in which training points are visited.
+    n_jobs : int or None, default=None
+        Threads. None is all cores.
+    monitor : Monitor or None, default=None
+        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
+    verbose : int, default=0
+        1 shows a progress bar with the time left.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    support_vectors_ : ndarray of shape (n_terms, n_features)
+        The points z_j of the model. After merging these are not training points any more.
+    dual_coef_ : ndarray of shape (1, n_terms), or (n_classes, n_terms) for more than two classes
+        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The bias; zero unless `fit_intercept`.
+    duality_gap_ : float
+        After a polish: (P - D) / P. The model's objective is within this share of the best possible
+        with its terms. Infinity: nothing is certified.
+    objective_ : tuple of float
+        After a polish: P of the model and D of the dual point that proves the gap.
+    converged_ : bool
+        After a polish: whether `duality_gap_` is at most `tol` (and, where even the best model saves little
+        of what a constant one costs, the gap is little beside that), and the costs of a sample of the rows,
+        computed anew in float64 by other formulas, agree with it.
+    validation_scores_ : ndarray of shape (n_iter_,)
+        With `early_stopping`: the accuracy on the rows held out, after every epoch.
+    n_iter_ : int
+        Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
+    history_ : list of dict
+        Per epoch: visits, steps, violations, mistakes, merges, degradation, loss, size, seconds. See
+        :class:`budgetsvm._learn.trainer.EpochRecord`.
+    kernel_ : Kernel
+        The kernel with its numbers resolved.
+    monitor_ : Monitor
+        With `monitor`: a copy of it that has watched this fit.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, where X had any.
+
+    References
+    ----------
+    S. Qaadan, M. Schüler, T. Glasmachers: Dual SVM Training on a Budget. 2018. arXiv:1806.10182.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from budgetsvm import BudgetSVC
+    >>> X, y = make_moons(2000, noise=0.1, random_state=0)
+    >>> model = BudgetSVC(C=10, gamma=2, budget=30, random_state=0).fit(X, y)
+    >>> len(model.support_vectors_) <= 30, model.duality_gap_ <= 0.01
+    (True, True)
+    >>> bool(model.score(X, y) > 0.99)
+    True
+    """
+
+    C: float
+    multi_class: str
+    class_weight: dict[Any, float] | Literal["balanced"] | None
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: Any = "hinge",
+        multi_class: Literal["ovr", "weston-watkins"] = "ovr",
+        kernel: Any = "rbf",
+        gamma: Gamma = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        budget: int | None = 500,
+        solver: Any = "bsca",
+        maintenance: Any = "merge",
+        epochs: Epochs = "auto",
+        polish: bool = True,
+        basis: Any = "learned",
+        fit_intercept: bool = False,
+        tol: float = 1e-2,
+        max_passes: int = 500,
+        time_limit: float | None = None,
+        memory_limit: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        reservoir: int = 50_000,
+        warm_start: bool = False,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        precision: PrecisionName = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        monitor: Monitor | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._set_parameters(locals())
+
+    @watched
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on all rows, from scratch.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        sample_weight : array-like of shape (n_samples,), default=None
+            C of a row is multiplied by its weight. Weight 0 is as good as leaving the row out.
+
+        Returns
+        -------
+        self : BudgetSVC
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @all_or_nothing
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Go through new rows once, continuing with the terms of earlier calls.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows. The first call also fixes gamma="scale", the centre and the precision.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels; needed in the first call unless its y has all.
+        sample_weight : array-like of shape (n_samples,), default=None
+            C of a row is multiplied by its weight.
+
+        Returns
+        -------
+        self : BudgetSVC
+        """
+        self._settings()
+        if isinstance(self.class_weight, str):
+            message = (
+                "class_weight='balanced' needs all labels at once, which partial_fit does not have; "
+                "give the weights as a dict, e.g. from sklearn.utils.compute_class_weight"
+            )
+            raise ValueError(message)
+        first = not hasattr(self, "_expansion")
+        X, y = self._validate(X, y, reset=first)
+        if first:
+            self.classes_ = find_classes(y if classes is None else np.asarray(classes))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            message = f"classes={classes!r} differ from those of the first call, {self.classes_!r}"
+            raise ValueError(message)
+        unknown = np.setdiff1d(y, self.classes_)
+        if unknown.size:
+            message = f"y has labels {unknown.tolist()} that are not among {self.classes_.tolist()}"
+            raise ValueError(message)
+        X, y, weights = weighted_rows(X, y, sample_weight, None)
+        self._learn_block(X, self._codes(y), weights)
+        return self
+
+    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+        X, y = self._validate(X, y, reset=True)
+        self.classes_ = find_classes(y)
+        X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
+        return X, self._codes(y), weights
+
+    def _settings(self) -> Settings:
+        check_number("C", self.C, above=0)
+        check_choice("multi_class", self.multi_class, ("ovr", "weston-watkins"))
+        if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
+            message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
+            raise ValueError(message)
+        return super()._settings()
+
+    def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
+        return np.searchsorted(self.classes_, y).astype(np.int32)
+
+    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
+        loss = make_loss(self.loss)
+        box = self.C * weights * self._class_weights(encoded)
+        if len(self.classes_) == 2:
+            return Targets.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
+        coupled = self.multi_class == "weston-watkins"
+        return OneVsRest(box, loss, encoded, len(self.classes_), coupled)
+
+    def _class_weights(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        weights = compute_class_weight(
+            self.class_weight, classes=self.classes_, y=self.classes_[codes]
+        )
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            message = f"class weights must be positive, not {self.class_weight!r}"
+            raise ValueError(message)
+        per_row: NDArray[np.float64] = weights[codes]
+        return per_row
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

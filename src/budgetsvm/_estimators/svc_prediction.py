@@ -1,0 +1,113 @@
+"""From the values of a model to classes and probabilities."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.two_phases import BudgetMachine
+from budgetsvm.losses import Logistic
+
+_ROWS_AT_ONCE = 1 << 16
+
+
+class ClassPrediction(BudgetMachine):
+    """The methods of a classifier that look at new rows."""
+
+    loss: Any
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the values of the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive for ``classes_[1]``. More: the largest is that of the class predicted.
+        """
+        check_is_fitted(self)
+        values = self._expansion.decision(
+            self._validate(X, reset=False), count_threads(self.n_jobs)
+        )
+        return values if values.shape[1] > 1 else values[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of every row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        codes, threads = np.empty(X.shape[0], np.intp), count_threads(self.n_jobs)
+        for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # not all rows × classes at once
+            some = slice(start, start + _ROWS_AT_ONCE)
+            values = self._expansion.decision(X[some], threads)
+            codes[some] = values.argmax(axis=1) if values.shape[1] > 1 else values[:, 0] > 0
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self._needs_logistic("predict_proba")
+    )
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every class; with ``loss="logistic"`` only.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Of more than two classes, each against the rest, scaled to sum up to 1.
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return np.column_stack([expit(-values), expit(values)])
+        shares: NDArray[np.float64] = expit(values)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return shares
+
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self._needs_logistic("predict_log_proba")
+    )
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of the probability of every class; with ``loss="logistic"`` only.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+        """
+        probabilities: NDArray[np.float64] = self.predict_proba(X)
+        return np.log(np.maximum(probabilities, np.finfo(float).tiny))
+
+    def _needs_logistic(self, method: str) -> bool:
+        if self.loss == "logistic" or isinstance(self.loss, Logistic):
+            return True
+        message = (
+            f"{method} needs loss='logistic'; for other losses fit "
+            "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
+        )
+        raise AttributeError(message)

@@ -1,0 +1,1 @@
+"""Phase 1: find the terms. `learn` is its only door."""

@@ -1,0 +1,98 @@
+"""Stop phase 1 when rows that were held out say that it does not get better."""
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.targets import OneVsRest, Outputs, Targets
+
+_Numbers = NDArray[np.int64]
+
+_LEAST_GAIN = 1e-4  # of the score: less is no improvement
+
+
+@dataclass
+class EarlyStopping:
+    """Scores the model after every epoch, and keeps the best."""
+
+    held: Problem
+    patience: int
+    scores: list[float] = field(default_factory=list)
+    best: KernelExpansion | None = None
+    _best_score: float = -np.inf
+    _idle: int = 0
+
+    @classmethod
+    def hold_out(
+        cls, problem: Problem, share: float, patience: int, rng: np.random.Generator
+    ) -> tuple[Problem, Self]:
+        """Split the rows of a problem, class by class; returns the rest and what watches it."""
+        n = len(problem.rows)
+        count = round(share * n)
+        held = np.zeros(n, bool)
+        if 0 < count < n:
+            held[_choose(_strata(problem.outputs), count, rng)] = True
+        if not held.any():
+            message = (
+                f"validation_fraction={share} of {n} rows leaves none to "
+                f"{'train on' if count == n else 'hold out'}; change it, or set early_stopping=False"
+            )
+            raise ValueError(message)
+        rest = _part(problem, np.flatnonzero(~held))
+        return rest, cls(_part(problem, np.flatnonzero(held)), patience)
+
+    def after_epoch(self, model: KernelExpansion) -> bool:
+        """Score the model; returns whether to stop."""
+        outputs: Outputs = self.held.outputs
+        self.scores.append(outputs.score(model.decision(self.held.rows.X)))
+        gain = self.scores[-1] - self._best_score
+        if gain > 0:
+            self._best_score, self.best = self.scores[-1], model
+        self._idle = 0 if gain > _LEAST_GAIN else self._idle + 1
+        return self._idle >= self.patience
+
+
+def _strata(outputs: Outputs) -> _Numbers:
+    """Return the class of every row, as a number; where there are none, all are of the same."""
+    if isinstance(outputs, OneVsRest):
+        return np.unique(outputs.labels, return_inverse=True)[1]
+    if isinstance(outputs, Targets):
+        return np.unique(outputs.y, return_inverse=True)[1]
+    return np.zeros(len(outputs), np.int64)
+
+
+def _choose(classes: _Numbers, count: int, rng: np.random.Generator) -> _Numbers:
+    """Draw so many rows, of each class its share, but never all of it."""
+    order = rng.permutation(len(classes))
+    classes = classes[order]
+    _, first, sizes = np.unique(classes, return_index=True, return_counts=True)
+    wanted = _shares(sizes, count, first)
+    by_class = np.argsort(classes, kind="stable")
+    rank = np.empty_like(by_class)  # of a row among those of its class
+    rank[by_class] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(order[rank < wanted[classes]])
+
+
+def _shares(sizes: _Numbers, count: int, first: _Numbers) -> _Numbers:
+    """Share `count` among classes by their sizes; ties of what rounding leaves go by the order `first`."""
+    if len(sizes) == 1:
+        return np.array([count])
+    quota = count * sizes / sizes.sum()
+    most = sizes - 1  # one row at least is to train on
+    # A class of which less than half a row is due keeps its few rows, unless all classes are like that.
+    if (quota >= 0.5).any():
+        most = np.where(quota >= 0.5, most, 0)
+    shares = np.minimum(np.floor(quota).astype(np.int64), most)
+    for c in np.lexsort((first, shares - quota)):
+        if shares.sum() < count and shares[c] < most[c]:
+            shares[c] += 1
+    return np.asarray(shares)
+
+
+def _part(problem: Problem, chosen: _Numbers) -> Problem:
+    rows = replace(problem.rows, X=problem.rows.X[chosen])
+    return Problem(rows, problem.outputs.some(chosen), len(chosen))

@@ -1,0 +1,1 @@
+"""What is learned: terms, and the function that they are."""

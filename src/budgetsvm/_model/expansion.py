@@ -1,0 +1,165 @@
+"""The trained model: f_c(x) = Σ_j β_cj k(x, z_j) + b_c, for one output c or several."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from budgetsvm import _core
+from budgetsvm._common.threads import for_each
+from budgetsvm._model.term_store import TermStore
+from budgetsvm._problem.rows import Rows, dense_block
+from budgetsvm.kernels import Callback, Kernel, Polynomial
+
+_Evaluate: TypeAlias = Callable[[Rows, slice, NDArray[Any]], None]
+_Make: TypeAlias = Callable[["KernelExpansion"], _Evaluate]
+
+_PIECE = 256  # rows whose kernel values are held at once, where there are several outputs
+
+
+@dataclass(frozen=True, eq=False)
+class KernelExpansion:
+    """Points z_j, stored relative to `centre`, with coefficients (outputs, terms) and a bias each."""
+
+    kernel: Kernel
+    points: NDArray[Any]
+    coef: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    centre: NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def original_points(self) -> NDArray[np.float64]:
+        """Return the points in the coordinates of the data."""
+        points = self.points.astype(np.float64)
+        return points if self.centre is None else points + self.centre
+
+    def decision(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
+        """Return f_c(x) for every row of X, (rows, outputs). Memory beyond the result is bounded."""
+        rows = Rows(X, self.points.dtype.type, self.centre)
+        values = np.zeros((len(rows), len(self.coef)))
+        alone = len(self.coef) == 1 and not isinstance(self.kernel, Callback)
+        evaluate = self._careful(KernelExpansion._sums if alone else KernelExpansion._products)
+        for_each(lambda chunk: evaluate(rows, chunk, values[chunk]), rows.chunks(), n_threads)
+        values += self.bias
+        return values
+
+    def kernel_values(self, X: Any, n_threads: int = 1) -> NDArray[Any]:
+        """Return k(x, z_j) for every row and term, in the precision of the model."""
+        rows = Rows(X, self.points.dtype.type, self.centre)
+        values = np.empty((len(rows), len(self)), rows.dtype)
+        fill = self._careful(KernelExpansion._kernel_block)
+        for_each(lambda chunk: fill(rows, chunk, values[chunk]), rows.chunks(), n_threads)
+        return values
+
+    def _careful(self, make: _Make) -> _Evaluate:
+        """Evaluate in the precision of the model, but rows that are too large for it in another way."""
+        evaluate, limit = make(self), self._largest_value()
+
+        def carefully(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
+            part = rows.X[chunk]
+            far = np.flatnonzero(_largest_values(part) > limit)
+            # What overflows is computed anew; and what is too large for `out` is infinite there.
+            with np.errstate(over="ignore", invalid="ignore"):
+                evaluate(rows, chunk, out)
+                if len(far):
+                    out[far] = self._far_values(make, part[far], out.shape[1])
+
+        return evaluate if limit == np.inf else carefully
+
+    def _largest_value(self) -> float:
+        """Return the |x_k| up to which no kernel value, nor what it is made of, overflows.
+
+        The core itself takes care of kernels of a distance, which are 0 long before.
+        """
+        simple = self.kernel.translation_invariant or isinstance(self.kernel, Callback)
+        power = self.kernel.degree if isinstance(self.kernel, Polynomial) else 1
+        if simple or (power == 1 and self.points.dtype == np.float64):
+            return np.inf
+        most = float(np.finfo(self.points.dtype).max) / 8
+        longest = float(abs(self.points.astype(np.float64)).sum(axis=1).max(initial=1e-300))
+        product = most
+        if isinstance(self.kernel, Polynomial):
+            root = most ** (1 / power)
+            product = min(most, (root - abs(self.kernel.coef0)) / float(self.kernel.gamma))
+        return product / max(1.0, longest)
+
+    def _far_values(self, make: _Make, X: Any, width: int) -> NDArray[np.float64]:
+        """Evaluate rows that overflow: in double, and what still does with the size of a row split off.
+
+        (γ <x, z> + c)^p = s^p (γ <x / s, z> + c / s)^p: infinite perhaps, but of the right sign.
+        """
+        values = np.zeros((X.shape[0], width))
+        if self.points.dtype == np.float32:
+            wide = replace(self, points=self.points.astype(np.float64))
+            wide._careful(make)(Rows(X, np.float64, self.centre), slice(0, len(values)), values)
+            return values
+        assert isinstance(self.kernel, Polynomial)
+        for i, size in enumerate(np.maximum(1.0, _largest_values(X))):
+            kernel = replace(self.kernel, coef0=self.kernel.coef0 / size)
+            evaluate, row = make(replace(self, kernel=kernel)), values[i : i + 1]
+            evaluate(Rows(X[[i]] / size, np.float64, self.centre), slice(0, 1), row)
+            row[row != 0] *= size**self.kernel.degree
+        return values
+
+    def _sums(self) -> _Evaluate:
+        """One output: the core adds up kernel values as it computes them."""
+        terms = TermStore.of(self.points, self.coef[0], self.kernel, 0)
+        kernel = terms.core_kernel(self.kernel)
+
+        def evaluate(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
+            _core.decision(rows.source(chunk), terms.arrays, terms.size, kernel, out[:, 0])
+
+        return evaluate
+
+    def _products(self) -> _Evaluate:
+        """Several outputs: a few rows of kernel values at a time serve all of them."""
+        fill = self._kernel_block()
+
+        def evaluate(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
+            dtype = np.float64 if isinstance(self.kernel, Callback) else rows.dtype
+            block = np.empty((_PIECE, len(self)), dtype)
+            for start in range(chunk.start, chunk.stop, _PIECE):
+                piece = slice(start, min(start + _PIECE, chunk.stop))
+                part = block[: piece.stop - start]
+                fill(rows, piece, part)
+                to = slice(start - chunk.start, piece.stop - chunk.start)
+                out[to] = part.astype(np.float64) @ self.coef.T
+
+        return evaluate
+
+    def _kernel_block(self) -> _Evaluate:
+        """Kernel values of some rows."""
+        if isinstance(self.kernel, Callback):
+            return self._called(self.kernel)
+        terms = TermStore.of(self.points, np.zeros(len(self)), self.kernel, 0)
+        kernel = terms.core_kernel(self.kernel)
+
+        def evaluate(rows: Rows, piece: slice, out: NDArray[Any]) -> None:
+            _core.kernel_block(rows.source(piece), terms.arrays, terms.size, kernel, out)
+
+        return evaluate
+
+    def _called(self, kernel: Callback) -> _Evaluate:
+        """Kernel values by a Python function, which sees double precision."""
+        points = self.points.astype(np.float64)
+
+        def evaluate(rows: Rows, piece: slice, out: NDArray[Any]) -> None:
+            wide = Rows(rows.X, np.float64, rows.centre)
+            out[:] = kernel.matrix(dense_block(wide.block(piece), rows.X.shape[1]), points)
+
+        return evaluate
+
+
+def _largest_values(X: Any) -> NDArray[np.float64]:
+    """Return the largest |x_k| of every row, dense or sparse."""
+    largest: NDArray[np.float64]
+    if sparse.issparse(X):
+        largest = abs(X).max(axis=1).toarray().ravel()
+    else:
+        largest = np.maximum(np.max(X, axis=1, initial=0), -np.min(X, axis=1, initial=0))
+    return largest.astype(np.float64)

@@ -1,0 +1,145 @@
+"""The span of a model's terms, with orthonormal coordinates.
+
+In the span of terms z_1..z_r a function is f = Σ_j β_j k(·, z_j) = Σ_j w_j g_j, where the features
+g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = L⁻ᵀ w. A bias b is the coefficient of
+one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import block_diag, lapack
+from scipy.linalg.blas import dtrmm
+
+from budgetsvm import _core
+from budgetsvm._common.threads import single_threaded_blas
+from budgetsvm._model.term_store import TermStore
+from budgetsvm._problem.rows import Precision
+from budgetsvm.kernels import Kernel
+
+# A term is left out of the basis if less than this share of the largest k(z, z) is new in it: its
+# coefficients would amplify the rounding errors of kernel values. Where C is large such a term may still
+# count: those that are left out in single precision but would not be in double are remembered, the
+# first few of them, so that `_left_out.py` can tell.
+_RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
+# Distances between points far from the origin are less precise than that: coefficients may amplify the error
+# of kernel values to this much, and no further.
+_AMPLIFIED_ERROR, _LARGEST_TOLERANCE = 3e-3, 1e-3
+_IMPRECISE = 1e3  # in units of rounding errors
+_REMEMBERED = 16
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Terms that were left out; `lower` are their rows of L, for the terms kept and then themselves."""
+
+    points: NDArray[Any]
+    lower: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L, `inverse` L⁻ᵀ.
+
+    With a constant, these matrices have one more row and column than there are points.
+    """
+
+    kernel: Kernel
+    points: NDArray[Any]
+    kept: NDArray[np.int64]
+    gram: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    inverse: NDArray[np.float64]
+    left_out: LeftOut | None = None
+
+    @classmethod
+    def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
+        """Choose a basis among the points, by a Cholesky decomposition with pivots."""
+        gram = _gram(points.astype(np.float64), kernel)
+        largest = float(abs(gram).max(initial=0.0))
+        least, tolerance = (
+            largest * _tolerance(points, kernel, t) for t in (np.float64, points.dtype.type)
+        )
+        with single_threaded_blas():
+            factor, pivots, found, _ = lapack.dpstrf(gram, lower=1, tol=least)
+            # The pivots fall.
+            news = np.diag(factor)[:found] ** 2
+            rank = int(np.count_nonzero(news > tolerance))
+            lower, order = np.tril(factor[:rank, :rank]), pivots.astype(np.int64) - 1
+            inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
+        kept, more = order[:rank], slice(rank, min(found, rank + _REMEMBERED))
+        matrices = (gram[np.ix_(kept, kept)], lower, inverse)
+        if constant:
+            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
+        left_out = None
+        if found > rank:
+            left_out = LeftOut(points[order[more]], np.tril(factor)[more, : more.stop])
+        return cls(kernel, points[kept], kept, *matrices, left_out)
+
+    @classmethod
+    def plain(cls, points: NDArray[Any], kernel: Kernel) -> Self:
+        """Return points as they are, as if they were orthonormal: sums over rows stay what they are."""
+        one = np.eye(len(points))
+        return cls(kernel, points, np.arange(len(points)), one, one, one)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def width(self) -> int:
+        """The dimension of the span."""
+        return len(self.gram)
+
+    def orthonormal(self) -> "Basis":
+        """Return the same span with its orthonormal features as terms."""
+        one = np.eye(self.width)
+        return replace(self, gram=one, lower=one, inverse=one)
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return β, and the bias behind them, for orthonormal coordinates w."""
+        return np.asarray(self.inverse @ w)
+
+    def expand(
+        self, points: Sequence[NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return coefficients (outputs, terms) and biases, for orthonormal coordinates of all outputs."""
+        coef = np.array([self.coefficients(w) for w in points])
+        terms, bias = coef[:, : len(self)], coef[:, len(self) :].sum(axis=1)  # one number or none
+        return np.ascontiguousarray(terms), bias
+
+    def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return orthonormal coordinates for coefficients β of the terms kept."""
+        return np.asarray(self.lower.T @ coef)
+
+    def features(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the orthonormal features of rows of kernel values, with a constant behind them."""
+        # L⁻ᵀ is triangular: half of the multiplications are with zeros, which BLAS leaves out.
+        rows = values.astype(np.float64).T
+        return np.asarray(dtrmm(1.0, self.inverse.T, rows, lower=1, overwrite_b=1).T)
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return orthonormal coordinates of a function whose products with the terms are `sums`."""
+        return np.asarray(self.inverse.T @ sums)
+
+
+def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:
+    """Return the share of the largest kernel value that must be new in a term."""
+    error = kernel.relative_error(points) * float(np.finfo(precision).eps)
+    amplified = min(error / _AMPLIFIED_ERROR, _LARGEST_TOLERANCE**0.5) ** 2
+    return float(max(_RANK_TOLERANCE[precision], amplified))
+
+
+def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+    if (
+        kernel.relative_error(points) > _IMPRECISE
+    ):  # then by differences of features, which takes longer
+        return kernel.matrix(points, points)
+    terms = TermStore.of(points, np.zeros(len(points)), kernel, 0)
+    gram = np.empty((len(points), len(points)))
+    _core.kernel_block(
+        (points, None, None), terms.arrays, terms.size, terms.core_kernel(kernel), gram
+    )
+    return 0.5 * (gram + gram.T)

@@ -1,0 +1,1 @@
+"""Newton's method on a smoothed loss."""

@@ -1,0 +1,206 @@
+"""Newton's method on ever narrower smoothings of the loss, on ever more rows.
+
+A wide smoothing makes the problem nearly quadratic; narrowing it step by step leads from least squares
+to the SVM. Far from the solution a sample of the rows says as much as all of them, and close to it only
+rows near the margin can change sides: most steps need but a part of the rows, and the certificate, for
+which all are evaluated, is drawn up in between.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._polish.matrix.kernel_values import SomeRows
+from budgetsvm._polish.newton.linear_system import HessianSolver
+from budgetsvm._polish.newton.smooth_problem import (
+    NewtonStep,
+    SmoothProblem,
+    newton_step,
+    step_length,
+)
+from budgetsvm._polish.span_problem import SpanProblem
+
+_WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
+_THINNEST = 1e-6
+_NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
+_ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
+# Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
+_FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
+_ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
+# Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
+_EXCESS, _RESIDUAL = 0.6, 0.3
+_MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
+_PATIENCE = 25  # evaluations of all rows without a narrower width, or a smaller P
+_PROGRESS = 0.9
+# Parts: their least and largest share of all rows, and the share that may move too far.
+_LEAST_PART, _LARGEST_PART, _STRAYED = 0.1, 0.5, 0.05
+_QUANTILE, _SAMPLED = 0.95, 5000
+
+
+def newton_on_samples(
+    span: SpanProblem,
+    solver: HessianSolver,
+    rng: np.random.Generator,
+    finished: Callable[[], bool],
+    tol: float,
+) -> tuple[NDArray[np.float64], float]:
+    """Come near the solution on samples of the rows; returns w and the width reached."""
+    matrix = span.matrix
+    w, width, n = np.zeros(matrix.width), _WIDEST, matrix.n
+    size = _FIRST_SAMPLE * matrix.width
+    while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
+        chosen = np.sort(rng.choice(n, size, replace=False))
+        targets = span.targets.some(chosen, n / size)
+        problem = SmoothProblem(SomeRows(matrix, chosen), targets, width, np.zeros(matrix.width))
+        w = _follow(problem, w, solver, finished, tol)
+        width = problem.width
+        size *= _GROWTH
+    return w, width
+
+
+def _follow(
+    problem: SmoothProblem,
+    w: NDArray[np.float64],
+    solver: HessianSolver,
+    finished: Callable[[], bool],
+    tol: float,
+) -> NDArray[np.float64]:
+    """Narrow the width until few rows lie inside, or until it is no obstacle to the tolerance."""
+    few = max(problem.matrix.n / _ROWS_PER_INSIDER, 2 * len(w))
+    f, steps = problem.matrix.times(w), 0
+    while True:
+        step = newton_step(problem, w, f, problem.gradient(w, f), solver)
+        w, f = step.w, step.f
+        steps += 1
+        objective = max(problem.objective(w, f), 1e-300)
+        scale = problem.targets.scale(objective, 0.0)
+        if finished():
+            return w
+        if step.decrease < _ON_THE_WAY * scale or steps >= _MOST_STEPS:
+            if len(problem.inside(f)) <= few or problem.excess(f) < _EXCESS * tol * scale:
+                return w
+            problem.width *= _NARROWING[0]
+            steps = 0
+
+
+@dataclass(eq=False)
+class NewtonMethod:
+    """Newton's method on all rows: its point w with values f, and its width."""
+
+    span: SpanProblem
+    solver: HessianSolver
+    tol: float
+    w: NDArray[np.float64]
+    f: NDArray[np.float64]
+    width: float
+    caution: float = 2.0  #: how many times as far as before a row may move
+    change: NDArray[np.float64] | None = None  #: of the values, in the last step on all rows
+
+    def run(self, finished: Callable[[], bool]) -> None:
+        """Step until finished, or until it does not get on any more."""
+        everything = self._everything()
+        patience, best = _PATIENCE, self.span.primal
+        while True:
+            alpha = everything.alpha(self.f)
+            point = self.span.point(alpha)
+            self.span.offer_dual(alpha, point)
+            self.span.offer_primal(self.w, self.f)
+            if patience == 0 or self.width < _THINNEST:
+                return
+            if finished() and (self.w.any() or self.span.gap <= self.tol):
+                return  # but a model that knows nothing yet gets its first step
+            before = self.width
+            chosen = self._part()
+            if chosen is None:
+                self._step(everything, self.w - point)
+            else:
+                self._steps_on_part(chosen, alpha, point, finished)
+            everything.width = self.width
+            progress = self.width < before or self.span.primal < _PROGRESS * best
+            patience, best = (_PATIENCE, self.span.primal) if progress else (patience - 1, best)
+
+    def alpha(self) -> NDArray[np.float64]:
+        """Return the dual point that belongs to its values."""
+        return self._everything().alpha(self.f)
+
+    def restart(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
+        """Go on from another point."""
+        self.w, self.f, self.change = w, f, None
+
+    def _everything(self) -> SmoothProblem:
+        nothing = np.zeros(len(self.w))
+        return SmoothProblem(self.span.matrix, self.span.targets, self.width, nothing)
+
+    def _step(self, problem: SmoothProblem, gradient: NDArray[np.float64]) -> None:
+        """One step on all rows."""
+        excess = problem.excess(self.f)
+        step = newton_step(problem, self.w, self.f, gradient, self.solver)
+        self.w, self.f = step.w, step.f
+        self.change = step.change if step.length == 1 else None
+        self.width = self._narrower(problem.width, step, excess)
+
+    def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
+        """Return the width after a step, which had this excess before it."""
+        goal = _EXCESS * self.tol * self.span.scale
+        if excess <= goal or step.decrease >= _ON_THE_WAY * self.span.scale:
+            return width
+        return width * float(
+            np.clip(np.sqrt(goal / excess), *_NARROWING)
+        )  # excess is as its square
+
+    def _part(self) -> NDArray[np.int64] | None:
+        """Choose the rows that may come inside or leave, by how far the last step wanted to move."""
+        if self.change is None:
+            return None
+        some = abs(self.change[:: max(1, len(self.change) // _SAMPLED)])
+        reach = self.width + self.caution * float(np.quantile(some, _QUANTILE))
+        targets = self.span.targets
+        distance = targets.loss.distance(targets.slack(self.f))
+        chosen = np.flatnonzero(distance < reach)
+        least = max(1, int(_LEAST_PART * self.span.matrix.n))
+        if len(chosen) < least:
+            chosen = np.sort(np.argpartition(distance, least)[:least])
+        most = min(_LARGEST_PART * self.span.matrix.n, self.span.matrix.most_some)
+        return chosen if len(chosen) <= most else None
+
+    def _steps_on_part(
+        self,
+        chosen: NDArray[np.int64],
+        alpha: NDArray[np.float64],
+        point: NDArray[np.float64],
+        finished: Callable[[], bool],
+    ) -> None:
+        """Steps on some rows, while the others keep their α; as far as all rows agree."""
+        span, width = self.span, self.width
+        rows, targets = SomeRows(self.span.matrix, chosen), span.targets.some(chosen)
+        fixed = point - rows.transposed_times(alpha[chosen] * targets.y)
+        problem = SmoothProblem(rows, targets, width, fixed)
+        w = self._descend(problem, self.f[chosen], finished)
+        self.width = problem.width
+        f, direction = self.f, (w - self.w, span.values(w) - self.f)
+        length = step_length(self._everything(), self.w, f, direction)
+        self.w, self.f = self.w + length * direction[0], f + length * direction[1]
+        self.change = None
+        if length < 1:
+            self.caution *= 2
+
+    def _descend(
+        self, problem: SmoothProblem, f: NDArray[np.float64], finished: Callable[[], bool]
+    ) -> NDArray[np.float64]:
+        """Minimise over the given rows, and narrow the width, until they are no longer the right ones."""
+        w, start = self.w, f
+        targets = problem.targets
+        room = float(targets.loss.distance(targets.slack(f)).max()) - problem.width
+        for _ in range(_MOST_STEPS):
+            gradient, excess = problem.gradient(w, f), problem.excess(f)
+            precise = 0.5 * gradient @ gradient <= _RESIDUAL * self.tol * self.span.scale
+            if precise and excess <= _EXCESS * self.tol * self.span.scale:
+                break
+            step = newton_step(problem, w, f, gradient, self.solver)
+            w, f = step.w, step.f
+            if np.mean(abs(f - start) > room) > _STRAYED or finished():
+                break
+            problem.width = self._narrower(problem.width, step, excess)
+        return w

@@ -1,0 +1,129 @@
+"""The SVM with a smoothed loss, and Newton's steps for it.
+
+Where the loss has kinks it is replaced by one that is quadratic within a width ε of them (losses.py).
+The derivative of the smooth loss gives a point of the dual, α_i = C_i φ_ε'(u_i), so that the certificate
+of the true problem holds here, too. Where w solves the smoothed problem, w = w(α), and the gap between
+the two is the *excess* Σ_i C_i (φ(u_i) + φ*(α_i / C_i)) - α_i u_i, to which only rows within the width
+contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._polish.matrix.kernel_values import Matrix
+from budgetsvm._polish.newton.linear_system import HessianSolver
+from budgetsvm._problem.targets import Targets
+
+_SHORTEST_STEP = 1e-12
+_BISECTIONS = 5
+
+
+@dataclass(eq=False)
+class SmoothProblem:
+    """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i φ(u_i), the loss smoothed over `width`.
+
+    The rows may be a part of all: then `fixed` is what the others pull at w with, Σ α_i y_i g_i.
+    """
+
+    matrix: Matrix
+    targets: Targets
+    width: float
+    fixed: NDArray[np.float64]
+
+    def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the dual point that belongs to values f."""
+        return self.targets.alpha(self.targets.slack(f), self.width)
+
+    def gradient(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradient at w, whose values are f."""
+        return w - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.targets.y)
+
+    def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
+        """Return the objective at w, whose values are f."""
+        loss = self.targets.loss.smoothed(self.targets.slack(f), self.width)
+        return float(w @ (0.5 * w - self.fixed) + self.targets.box @ loss)
+
+    @property
+    def scale(self) -> float:
+        """What the curvature of all rows inside the width has in common."""
+        return 0.5 / self.width if self.targets.loss.has_kinks else 1.0
+
+    def weights(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return C_i φ''(u_i), as multiples of the scale; zero outside the width."""
+        curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
+        return self.targets.box * (curvature / self.scale)
+
+    def inside(self, f: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return which rows lie inside the width."""
+        return np.flatnonzero(self.weights(f))
+
+    def excess(self, f: NDArray[np.float64]) -> float:
+        """Return the duality gap that the smoothing leaves where w is optimal."""
+        if not self.targets.loss.has_kinks:
+            return 0.0
+        some = self.targets.some(self.inside(f))
+        return some.gap(some.slack(f[self.inside(f)]), self.width)
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonStep:
+    """What a step led to, and what it was before a line search made it shorter."""
+
+    w: NDArray[np.float64]
+    f: NDArray[np.float64]
+    length: float  #: at most 1
+    change: NDArray[np.float64]  #: of f, for length 1
+    decrease: float  #: of the objective, as predicted for length 1
+
+
+def newton_step(
+    problem: SmoothProblem,
+    w: NDArray[np.float64],
+    f: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    solver: HessianSolver,
+) -> NewtonStep:
+    """One step with a line search."""
+    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
+    change = problem.matrix.times(step)
+    length = step_length(problem, w, f, (step, change))
+    decrease = -float(gradient @ step)
+    return NewtonStep(w + length * step, f + length * change, length, change, decrease)
+
+
+def step_length(
+    problem: SmoothProblem,
+    w: NDArray[np.float64],
+    f: NDArray[np.float64],
+    direction: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> float:
+    """Minimise the smoothed objective along a direction (step, change of f), over [0, 1].
+
+    Far from the solution the step may be too long by orders of magnitude, so halve it until the
+    derivative at its end is negative; then bisect. α_i is monotone in the length: where it is the
+    same at both ends, it need not be looked at again.
+    """
+    step, change = direction
+    targets, width = problem.targets, problem.width
+    slack, rate = targets.slack(f), targets.y * change
+    linear, square = float((w - problem.fixed) @ step), float(step @ step)
+    end = targets.alpha(slack - rate, width)
+    if linear + square <= float(end @ rate):
+        return 1.0
+    rows = np.flatnonzero(end != targets.alpha(slack, width))
+    linear -= float(end @ rate) - float(end[rows] @ rate[rows])
+    slack, rate, some = slack[rows], rate[rows], targets.some(rows)
+
+    def slope(length: float) -> float:
+        return linear + length * square - float(some.alpha(slack - length * rate, width) @ rate)
+
+    high = 1.0
+    while slope(high / 2) > 0 and high > _SHORTEST_STEP:
+        high /= 2
+    low = high / 2
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if slope(middle) <= 0 else (low, middle)
+    return low

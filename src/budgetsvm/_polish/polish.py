@@ -1,0 +1,128 @@
+"""Phase 2 for an estimator: from a model to one that is optimal in the span of its terms, and audited."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._common.threads import single_threaded_blas
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.audit.costs import complete, trustworthy
+from budgetsvm._polish.audit.second_best import better_of, restated
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.limits import Limits, OutOfTime
+from budgetsvm._polish.result import Polished, Start
+from budgetsvm._polish.solve import no_model, polish_in_span
+from budgetsvm._polish.span_problem import SpanProblem
+from budgetsvm._problem.problem import Problem
+from budgetsvm.monitoring._watcher import Watcher
+
+#: Solves a problem in a span; returns also the problem, as a one-class machine looks for the right one.
+Solve: TypeAlias = Callable[..., tuple[Polished, Problem]]
+
+
+def solve_as_it_is(problem: Problem, *arguments: Any, **options: Any) -> tuple[Polished, Problem]:
+    """Solve the problem that was given."""
+    return polish_in_span(problem, *arguments, **options), problem
+
+
+@dataclass(frozen=True, eq=False)
+class Polishing:
+    """How to polish a model."""
+
+    limits: Limits
+    rng: np.random.Generator
+    intercept: bool
+    may_widen: bool  #: from single to double precision
+    report: Callable[[float], object]
+    solve: Solve = solve_as_it_is
+    watcher: Watcher | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What the polish of a model led to; `problem` is the one that was solved."""
+
+    model: KernelExpansion
+    polished: Polished
+    problem: Problem
+    trusted: bool  #: the audit agrees
+    complete: bool  #: no term that was left out of the basis would have helped
+
+
+def polish_model(
+    model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
+) -> Outcome:
+    """Solve a problem in the span of a model's terms, in double precision where single will not do."""
+    with single_threaded_blas():  # all of this: to switch its threads on and off takes time
+        return _polish(model, problem, how, start)
+
+
+def _polish(
+    model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
+) -> Outcome:
+    found = _attempt(model, problem, how, start)
+    done = found.polished.converged and found.trusted and found.complete
+    if not done and how.may_widen and model.points.dtype == np.float32 and not how.limits.late():
+        wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
+        found = _attempt(in_precision(model, np.float64), wide, how, start)
+    polished = replace(found.polished, converged=found.polished.converged and found.trusted)
+    found = replace(found, polished=polished)
+    if polished.converged:
+        return found
+    best = better_of(found.problem, model, found.model, how.rng)
+    if best is found.model:
+        return found
+    polished = restated(found.problem, best, polished, how.rng, intercept=how.intercept)
+    return replace(found, model=best, polished=polished)
+
+
+def in_precision(model: KernelExpansion, dtype: Any) -> KernelExpansion:
+    """Return a model in other arithmetic."""
+    return replace(model, points=model.points.astype(dtype))
+
+
+def _attempt(
+    model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
+) -> Outcome:
+    """Solve a problem in the precision of a model."""
+    model = _affordable(model, how.limits)
+    try:
+        how.limits.tick(len(model) ** 3 / 2)
+        basis = Basis.of(model.points, model.kernel, constant=how.intercept)
+    except OutOfTime:
+        polished = no_model(problem.outputs, model.points.shape[1], optimal=False)
+    else:
+        watch = None if how.watcher is None else _polish_watch(how.watcher, model, basis)
+        options = {"start": start, "report": how.report, "watch": watch}
+        polished, problem = how.solve(problem, basis, how.limits, how.rng, **options)
+    points = polished.points.astype(model.points.dtype)
+    solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
+    trusted = not polished.converged or trustworthy(problem, solved, polished, how.limits.tol)
+    return Outcome(solved, polished, problem, trusted, complete(polished, how.limits.tol))
+
+
+def _affordable(model: KernelExpansion, limits: Limits) -> KernelExpansion:
+    """Leave out terms that there is no time for; of those that were learned, phase 1 has a use already."""
+    most = limits.most_terms()
+    if len(model) <= most or model.coef.any():
+        return model
+    some = np.linspace(0, len(model) - 1, most).astype(np.int64)
+    return replace(model, points=model.points[some], coef=model.coef[:, some])
+
+
+def _polish_watch(
+    watcher: Watcher, before: KernelExpansion, basis: Basis
+) -> Callable[[SpanProblem], None]:
+    """Return what looks at a single output in the polish."""
+
+    def watch(span: SpanProblem) -> None:
+        def state() -> tuple[KernelExpansion, NDArray[np.float64]]:
+            coef, bias = basis.expand([span.w])
+            return replace(before, points=basis.points, coef=coef, bias=bias), span.alpha
+
+        watcher.look_at_polish((span.primal, span.dual), span.passes, state)
+
+    return watch

@@ -1,0 +1,84 @@
+"""Where a polish begins, what it leads to, and what it leaves for whoever wants to check it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._polish.basis import Basis
+
+_ROWS = 1024  # of a sample
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Values that the polish worked with, and what the terms left out of its basis would contribute."""
+
+    rows: NDArray[np.int64]  #: a random sample
+    values: NDArray[
+        np.float64
+    ]  #: f of these rows, (rows, outputs), as the polish has computed them
+    scale: float  #: what the gap is measured by: nearly always P
+    pull: float  #: see `_left_out.py`
+
+
+def sample_rows(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Choose rows to look at."""
+    return np.sort(rng.choice(n, _ROWS, replace=False)) if n > _ROWS else np.arange(n)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where an earlier polish ended: coefficients of the points it was given, and its dual point."""
+
+    coef: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    alpha: NDArray[np.float64] | None
+
+    def of_output(
+        self, basis: Basis, c: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the orthonormal coordinates of output c, and the dual point."""
+        coef, constant = self.coef[c, basis.kept], basis.width > len(basis)
+        w = basis.coordinates(np.append(coef, self.bias[c]) if constant else coef)
+        return w, self.alpha
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """The result of phase 2: the model f = Σ_j coef_j k(·, points_j) + bias and its certificate.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_terms, n_features)
+        A linearly independent subset of the points given.
+    coef : ndarray of shape (n_outputs, n_terms)
+        Their coefficients.
+    bias : ndarray of shape (n_outputs,)
+        The constants; zero where there is none.
+    alpha : ndarray of shape (n_samples,) or None
+        The dual point behind the certificate, where there is a single output.
+    primal, dual : float
+        P of the model, and D of the dual point: the optimum in the span lies between them. Of several
+        outputs, the sums.
+    gap : float
+        (primal - dual) / primal; infinity where nothing is certified.
+    converged : bool
+        Whether gap is at most tol; and where even the best model saves little of what a trivial one costs,
+        whether the gap is little beside that.
+    passes : int
+        How often all rows were gone through.
+    evidence : Evidence or None
+        What an audit may look at.
+    """
+
+    points: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    alpha: NDArray[np.float64] | None
+    primal: float
+    dual: float
+    gap: float
+    converged: bool
+    passes: int
+    evidence: Evidence | None = field(default=None, repr=False)

@@ -1,0 +1,136 @@
+"""The SVM restricted to the span of a basis: a convex problem in w, with a certificate.
+
+    P(w) = ½‖w‖² + Σ_i C_i φ(u_i),   u_i = target_i - y_i f_i,   f_i = <w, g_i>
+    D(α) = Σ_i target_i α_i - C_i φ*(α_i / C_i) - ½‖w(α)‖²,   w(α) = Σ_i α_i y_i g_i
+
+(losses.py). For the hinge loss D is Σ_i α_i - ½‖w(α)‖² where 0 ≤ α_i ≤ C_i. For every w and every such α, D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their
+distance bounds how far the best w is from the optimum.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from budgetsvm._polish.matrix.kernel_values import AllRows
+from budgetsvm._problem.targets import Targets
+
+_PRECISION = 1e-9  # of a line search
+
+
+_ROUNDING = 1e-7  # of P, that D may exceed it by
+
+
+def relative_gap(primal: float, dual: float, scale: float | None = None) -> float:
+    """Return (P - D) / scale, by default P; infinity where the two certify nothing.
+
+    Rounding may leave a little less than nothing of it. A D that exceeds P by more than that, or what
+    is not finite, is the result of an error.
+    """
+    if not (np.isfinite(primal) and np.isfinite(dual)):
+        return np.inf
+    if dual - primal > _ROUNDING * max(abs(primal), abs(dual)):
+        return np.inf
+    scale = primal if scale is None else scale
+    return max(0.0, (primal - dual) / scale) if scale > 0 else 0.0
+
+
+@dataclass
+class SpanProblem:
+    """The problem, and the best primal and dual points so far."""
+
+    matrix: AllRows
+    targets: Targets
+    primal: float = field(init=False)
+    dual: float = 0.0  #: D(0)
+    w: NDArray[np.float64] = field(init=False)  #: the best primal point ...
+    f: NDArray[np.float64] = field(init=False)  #: ... and its values
+    alpha: NDArray[np.float64] = field(init=False)  #: the best dual point ...
+    point_of_alpha: NDArray[np.float64] = field(init=False)  #: ... and its w(α)
+    passes: int = 0  #: times that all rows were gone through
+    _gain_of_alpha: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.w = np.zeros(self.matrix.width)
+        self.f = np.zeros(len(self.targets))
+        self.alpha = np.zeros(len(self.targets))
+        self.point_of_alpha = np.zeros(self.matrix.width)
+        self.primal = self.objective(self.w, self.f)
+
+    @property
+    def scale(self) -> float:
+        """What the gap is measured by; nearly always P."""
+        return self.targets.scale(self.primal, self.dual)
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap (P - D) / scale."""
+        return relative_gap(self.primal, self.dual, self.scale)
+
+    def values(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return f_i for all rows."""
+        self.passes += 1
+        return self.matrix.times(w)
+
+    def point(self, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w(α)."""
+        self.passes += 1
+        return self.matrix.transposed_times(alpha * self.targets.y)
+
+    def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
+        """Return P(w), given the values of w."""
+        return float(0.5 * w @ w + self.targets.cost(self.targets.slack(f)))
+
+    def offer_primal(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
+        """Keep the best point between the best so far and w, whose values are f."""
+        share = self._line_search(w - self.w, f - self.f)
+        better, values = self.w + share * (w - self.w), self.f + share * (f - self.f)
+        primal = self.objective(better, values)
+        if primal < self.primal:
+            self.primal, self.w, self.f = primal, better, values
+
+    def offer_dual(self, alpha: NDArray[np.float64], point: NDArray[np.float64]) -> None:
+        """Keep the best point between the best so far and α, whose w(α) is `point`.
+
+        The gain is concave, and linear for the hinge loss: there is no better point then.
+        """
+        step, gain = point - self.point_of_alpha, self.targets.gain(alpha)
+        slope = gain - self._gain_of_alpha - float(self.point_of_alpha @ step)
+        curvature = float(step @ step)
+        if slope <= 0:
+            return
+        share = min(1.0, slope / curvature) if curvature > 0 else 1.0
+        # A copy: the solver that offers it will go on with its own.
+        alpha = alpha.copy() if share == 1 else self.alpha + share * (alpha - self.alpha)
+        best = self.point_of_alpha + share * step
+        gain = self.targets.gain(alpha)
+        dual = gain - 0.5 * float(best @ best)
+        if dual > self.dual:
+            self.dual, self.alpha, self.point_of_alpha = dual, alpha, best
+            self._gain_of_alpha = gain
+
+    def _line_search(self, step: NDArray[np.float64], change: NDArray[np.float64]) -> float:
+        """Minimise P along a direction, over [0, 1]: find where the derivative changes its sign.
+
+        It is monotone, and so is every row's part in it; a row whose slope is the same at both ends
+        need not be looked at in between.
+        """
+        targets = self.targets
+        slack, rate = targets.slack(self.f), targets.y * change
+        linear, square = float(self.w @ step), float(step @ step)
+        start, end = targets.alpha(slack, 0.0), targets.alpha(slack - rate, 0.0)
+        if linear + square <= float(end @ rate):
+            return 1.0
+        if linear >= float(start @ rate):
+            return 0.0
+        rows = np.flatnonzero(start != end)
+        linear -= float(end @ rate) - float(end[rows] @ rate[rows])
+        slack, rate, some = slack[rows], rate[rows], targets.some(rows)
+
+        def slope(share: float) -> float:
+            return linear + share * square - float(some.alpha(slack - share * rate, 0.0) @ rate)
+
+        if slope(0.0) >= 0:  # but for rounding, this was said above
+            return 0.0
+        return float(brentq(slope, 0.0, 1.0, xtol=_PRECISION)) if slope(1.0) > 0 else 1.0

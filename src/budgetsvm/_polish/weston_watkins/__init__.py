@@ -1,0 +1,1 @@
+"""The joint problem of all classes of Weston & Watkins."""

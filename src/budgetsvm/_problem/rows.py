@@ -1,0 +1,182 @@
+"""Access to the rows of a data matrix, block by block, in the form the compiled core wants.
+
+Data come as anything from a Fortran-ordered float64 array to a memory-mapped file or a sparse matrix.
+The core reads C-ordered arrays and compressed sparse rows in place, converting a few rows at a time;
+of other data the rows at hand are copied.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
+# What the core calls *rows*: a matrix, which of its rows, and what to subtract from them.
+Source: TypeAlias = tuple[Block, NDArray[np.int64] | None, NDArray[np.float64] | None]
+Precision: TypeAlias = type[np.float32] | type[np.float64]
+
+_BLOCK_BYTES, _BLOCK_ROWS = 1 << 24, 4096  # small enough for threads to share the rows evenly
+_ZERO_SAMPLE, _MEDIAN_SAMPLE = (
+    4096,
+    512,
+)  # rows that tell how common zeros are, and where the middle is
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of X, less `centre`, in the precision of the core."""
+
+    X: Any
+    dtype: Precision
+    centre: NDArray[np.float64] | None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def row_cost(self) -> float:
+        """Values per row that the core has to look at."""
+        if sparse.issparse(self.X) and self.centre is None:
+            return float(self.X.nnz / max(1, len(self)))
+        return float(self.X.shape[1])
+
+    def block(self, chosen: slice | NDArray[np.int64]) -> Block:
+        """Return the chosen rows."""
+        part = self._part(chosen)
+        if sparse.issparse(part):
+            return (
+                np.ascontiguousarray(part.data, dtype=self.dtype),
+                np.ascontiguousarray(part.indices, dtype=np.int32),
+                np.ascontiguousarray(part.indptr, dtype=np.int64),
+            )
+        if self.centre is not None:
+            part = part - self.centre  # in float64
+        return np.ascontiguousarray(part, dtype=self.dtype)
+
+    def source(self, chosen: slice | NDArray[np.int64]) -> Source:
+        """Return the chosen rows for the core."""
+        if sparse.issparse(self.X):
+            if self.centre is None:
+                return self._sparse_source(chosen)
+            return np.ascontiguousarray(self._part(chosen)), None, self.centre
+        X = np.asarray(self.X)
+        if isinstance(chosen, slice):
+            return np.ascontiguousarray(X[chosen]), None, self.centre
+        if X.flags.c_contiguous:
+            return X, np.ascontiguousarray(chosen), self.centre
+        return np.ascontiguousarray(X[chosen]), None, self.centre
+
+    def _part(self, chosen: slice | NDArray[np.int64]) -> Any:
+        """Return rows of X; less a centre, sparse ones are no longer sparse."""
+        part = self.X[chosen]
+        return part.toarray() if sparse.issparse(part) and self.centre is not None else part
+
+    def _sparse_source(self, chosen: slice | NDArray[np.int64]) -> Source:
+        if (
+            self.X.indices.dtype != np.int32
+        ):  # as scipy makes them where there are very many entries
+            return self.block(chosen), None, None
+        data, indices = np.ascontiguousarray(self.X.data), np.ascontiguousarray(self.X.indices)
+        if isinstance(chosen, slice):
+            return (data, indices, self._starts[chosen.start : chosen.stop + 1]), None, None
+        return (data, indices, self._starts), np.ascontiguousarray(chosen), None
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.ascontiguousarray(self.X.indptr, dtype=np.int64)
+
+    def chunks(self) -> Iterator[slice]:
+        """Consecutive slices of bounded size that cover all rows."""
+        return _chunks(len(self), self.row_cost)
+
+
+def _chunks(n: int, row_cost: float) -> Iterator[slice]:
+    step = int(np.clip(_BLOCK_BYTES / (8 * max(1.0, row_cost)), 16, _BLOCK_ROWS))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def dense_block(block: Block, n_features: int) -> NDArray[Any]:
+    """Return a block of rows as a dense array."""
+    if not isinstance(block, tuple):
+        return block
+    values, indices, starts = block
+    dense = np.zeros((len(starts) - 1, n_features), values.dtype)
+    dense[np.repeat(np.arange(len(dense)), np.diff(starts)), indices] = values
+    return dense
+
+
+def dense_points(rows: Rows, chosen: NDArray[np.int64]) -> NDArray[Any]:
+    """Return rows as dense points."""
+    return dense_block(rows.block(chosen), rows.X.shape[1])
+
+
+def squared_norms(block: Block) -> NDArray[np.float64]:
+    """Return ‖x‖² for every row of a block."""
+    if isinstance(block, tuple):
+        values, _, starts = block
+        owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        squares = values.astype(np.float64) ** 2
+        norms = np.bincount(owner, weights=squares, minlength=len(starts) - 1)
+        return norms.astype(np.float64)
+    return np.asarray(np.einsum("ij,ij->i", block, block, dtype=np.float64))
+
+
+def as_rows(X: Any) -> Any:
+    """Return X with sparse duplicates summed: a row must name every feature once at most."""
+    if sparse.issparse(X):
+        _check_sparse(X)
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_sparse(X: Any) -> None:
+    """Raise a ValueError if compressed sparse rows point outside of themselves: nobody else looks."""
+    starts, n = np.asarray(X.indptr), X.shape[1]
+    sound = len(starts) == X.shape[0] + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+    if not (sound and starts[-1] <= min(len(X.indices), len(X.data))):
+        raise ValueError("X is a broken sparse matrix: its indptr does not fit to its entries")
+    indices = X.indices[: starts[-1]]
+    if len(indices) and not (int(indices.min()) >= 0 and int(indices.max()) < n):
+        message = (
+            f"X is a broken sparse matrix: the index of a feature is not between 0 and {n - 1}"
+        )
+        raise ValueError(message)
+
+
+def feature_means(X: Any) -> NDArray[np.float64]:
+    """Return the mean of every feature of a dense X, in float64 and without a copy of X."""
+    total: NDArray[np.float64] = np.zeros(X.shape[1])
+    for chunk in _chunks(X.shape[0], X.shape[1]):
+        total += X[chunk].sum(axis=0, dtype=np.float64)
+    return total / int(X.shape[0])
+
+
+def centre_of(X: Any) -> NDArray[np.float64]:
+    """Return what to subtract from a dense X, for the sake of precision: medians of some rows.
+
+    A mean would do but for a single row far away, which takes it out of reach of all others. Features that
+    are zero in most rows stay as they are, since the core skips zeros: think of one-hot columns.
+    """
+    n = int(X.shape[0])
+    sample = X[:: max(1, n // _ZERO_SAMPLE)]
+    mostly_zero = np.count_nonzero(sample, axis=0) < 0.5 * len(sample)
+    middle = np.median(X[:: max(1, n // _MEDIAN_SAMPLE)], axis=0).astype(np.float64)
+    return np.where(mostly_zero, 0.0, middle)
+
+
+def variance(X: Any) -> float:
+    """Return the variance of all entries of X, dense or sparse: what gamma="scale" divides by."""
+    n, d = X.shape
+    if sparse.issparse(X):
+        mean = X.data.sum(dtype=np.float64) / (n * d)
+        inside = float(np.sum((X.data.astype(np.float64) - mean) ** 2))
+        return float((inside + (n * d - X.nnz) * mean**2) / (n * d))
+    means = feature_means(X)
+    within = sum(float(np.sum((X[chunk] - means) ** 2)) for chunk in _chunks(n, d))
+    return float(within / (n * d) + np.var(means))

@@ -1,0 +1,182 @@
+"""Blocks of rows from CSV files: numeric features, and labels that are numbers or strings."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm.streams._blocks import Block, Blocks, all_finite, check_width
+from budgetsvm.streams._csv_line import has_header, is_number, split
+from budgetsvm.streams._table_columns import Column, choose_columns
+from budgetsvm.streams._text import read_lines, uncompressed_suffix
+from budgetsvm.streams._text_blocks import TextBlock, extent, numbered, text_blocks
+
+
+class CsvBlocks(Blocks):
+    """Blocks of dense arrays."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        rows: int,
+        *,
+        n_features: int | None,
+        target: Column | None,
+        features: Sequence[Column] | None,
+        header: bool | str,
+        delimiter: str | None,
+        labels: str,
+    ) -> None:
+        super().__init__(paths, rows)
+        tabs = uncompressed_suffix(paths[0]) == ".tsv"
+        self._delimiter = delimiter or ("\t" if tabs else ",")
+        self._labels = labels
+        path, head = self._head()
+        self._header = has_header(head, target, features) if header == "auto" else bool(header)
+        self._guessed = header == "auto" and not self._header
+        names = [name.strip() for name in head[0]] if self._header else None
+        self._columns = choose_columns(path, names, len(head[0]), target, features)
+        check_width(path, self.n_features, n_features)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of every X."""
+        return len(self._columns.features)
+
+    def _read(self) -> Iterator[Block]:
+        strings = None if self._labels == "auto" else self._labels == "string"
+        files = ((path, *self._body(path)) for path in self.paths)
+        for block in text_blocks(files, self.rows, _is_row):
+            if strings is None:
+                strings = self._first_label_is_a_string(block)
+            yield self._parse(block, strings=strings)
+
+    def _head(self) -> tuple[Path, list[list[str]]]:
+        """Return the first two rows of the first file that has any."""
+        for path in self.paths:
+            rows = ((n, line) for n, line in enumerate(read_lines(path), 1) if _is_row(line))
+            head = [self._split(line, f"{path}, line {n}") for n, line in islice(rows, 2)]
+            if head:
+                return path, head
+        raise self._no_rows()
+
+    def _body(self, path: Path) -> tuple[int, Iterator[bytes]]:
+        """Return the lines below the header, after the number of the first of them."""
+        lines = read_lines(path)
+        if not self._header:
+            return 1, lines
+        for number, line in enumerate(lines, 1):
+            if _is_row(line):
+                place = f"{path}, line {number}"
+                names = tuple(name.strip() for name in self._split(line, place))
+                if names != self._columns.names:
+                    message = (
+                        f"{place}: this is not the header of {self.paths[0]}; all files must have "
+                        "the same columns in the same order, and the same header"
+                    )
+                    raise ValueError(message)
+                return number + 1, lines
+        return 1, lines
+
+    def _parse(self, block: TextBlock, *, strings: bool) -> Block:
+        rows = self._rows(block)
+        self._check_counts(rows, block)
+        features, target = list(self._columns.features), self._columns.target
+        try:
+            if strings:
+                X = self._load(rows, features, np.float64)
+                y = np.strings.strip(self._load(rows, [target], np.str_)[:, 0])
+            else:
+                table = self._load(rows, [*features, target], np.float64)
+                X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
+        except ValueError as error:
+            raise self._complaint(block, str(error), strings=strings) from error
+        if not all_finite(X, y) or (strings and np.any(y == "")):
+            raise self._complaint(block, "a value is not finite", strings=strings)
+        return X, y
+
+    def _rows(self, block: TextBlock) -> list[str]:
+        try:
+            return [line.decode() for piece in block for line in piece.lines if _is_row(line)]
+        except UnicodeDecodeError:
+            for place, line in numbered(block):  # to name the line costs time: only now
+                self._decode(line, place)
+            raise
+
+    def _load(self, rows: list[str], columns: list[int], dtype: Any) -> NDArray[Any]:
+        return np.loadtxt(
+            rows,
+            dtype=dtype,
+            comments=None,
+            delimiter=self._delimiter,
+            usecols=columns,
+            quotechar='"',
+            ndmin=2,
+        )
+
+    def _check_counts(self, rows: list[str], block: TextBlock) -> None:
+        """Raise a ValueError unless all rows have as many columns as the first file's first."""
+        delimiters = self._columns.count - 1
+        # Counting is much faster than splitting; quotes may hide delimiters.
+        if all('"' not in row and row.count(self._delimiter) == delimiters for row in rows):
+            return
+        for place, line in numbered(block):
+            if _is_row(line):
+                found = len(self._split(line, place))
+                if found != self._columns.count:
+                    message = f"{place}: {found} columns, where {self._columns.count} are expected"
+                    raise ValueError(message)
+
+    def _complaint(self, block: TextBlock, otherwise: str, *, strings: bool) -> ValueError:
+        """Find the first bad value, and say what is wrong with it."""
+        for place, line in numbered(block):
+            if not _is_row(line):
+                continue
+            values = self._split(line, place)
+            for position in sorted((*self._columns.features, self._columns.target)):
+                is_label = position == self._columns.target
+                flaw = _flaw(values[position].strip(), is_label=is_label, strings=strings)
+                if flaw is not None:
+                    # The one mistake that a wrong guess about the header leads to.
+                    if self._guessed and place.endswith(", line 1"):
+                        flaw += "; say header=True if this line holds the names of the columns"
+                    return ValueError(f"{place}, {self._columns.describe(position)}: {flaw}")
+        return ValueError(f"{extent(block)}: {otherwise}")
+
+    def _first_label_is_a_string(self, block: TextBlock) -> bool:
+        place, line = next((place, line) for place, line in numbered(block) if _is_row(line))
+        values = self._split(line, place)
+        return len(values) == self._columns.count and not is_number(values[self._columns.target])
+
+    def _split(self, line: bytes, place: str) -> list[str]:
+        return split(self._decode(line, place), self._delimiter, place)
+
+    def _decode(self, line: bytes, place: str) -> str:
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            message = f"{place}: this is not UTF-8 text ({error.reason} at byte {error.start})"
+            raise ValueError(message) from None
+
+
+def _is_row(line: bytes) -> bool:
+    return line.strip(b" \r\n") != b""  # tabs may stand between missing values
+
+
+def _flaw(value: str, *, is_label: bool, strings: bool) -> str | None:
+    """Say what is wrong with a value, if anything."""
+    what = "the label" if is_label else "the value"
+    if not value:
+        return f"{what} is missing; leave the row out, or fill it in"
+    if is_label and strings:
+        return None
+    if not is_number(value):
+        hint = "; say labels='string' if labels are not numbers" if is_label else ""
+        return f"{what} {value!r} is not a number{hint}"
+    if not math.isfinite(float(value)):
+        return f"{what} {value!r} is not finite; leave the row out, or fill it in"
+    return None

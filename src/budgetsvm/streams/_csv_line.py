@@ -1,0 +1,44 @@
+"""A line of a CSV file: its values, and whether it is a header."""
+
+import csv
+from collections.abc import Sequence
+
+from budgetsvm.streams._table_columns import Column
+
+
+def split(text: str, delimiter: str, place: str) -> list[str]:
+    """Return the values in a line."""
+    try:
+        return next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter))
+    except csv.Error as error:
+        message = f"{place}: {error}"
+        raise ValueError(message) from error
+
+
+def is_number(text: str) -> bool:
+    """Whether a value is a number; infinities and nan count as such."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def has_header(
+    head: Sequence[Sequence[str]], target: Column | None, features: Sequence[Column] | None
+) -> bool:
+    """Guess from the first two rows, and the columns asked for, whether the first row is a header.
+
+    All features are numbers: a row without any number must be a header. So must be one with a word
+    for a label where the next row has a number: pandas writes "label,0,1,2".
+    """
+    if any(isinstance(column, str) for column in (target, *(features or ()))):
+        return True
+    if not any(map(is_number, head[0])):
+        return True
+    if len(head) < 2 or not isinstance(target, int) or not -len(head[1]) <= target < len(head[1]):
+        return False
+    if len(head[0]) != len(head[1]):
+        return False
+    first, second = head[0][target], head[1][target]
+    return bool(first) and not is_number(first) and is_number(second)

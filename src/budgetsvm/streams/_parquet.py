@@ -1,0 +1,173 @@
+"""Blocks of rows from Parquet files, by the optional pyarrow."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm.streams import _blocks
+from budgetsvm.streams._blocks import Block, Blocks, check_width
+from budgetsvm.streams._table_columns import Column, choose_columns
+
+_BUFFER = 1 << 16  # read columns piece by piece: a row group may be as large as the file
+
+
+class ParquetBlocks(Blocks):
+    """Blocks of dense arrays."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        rows: int,
+        *,
+        n_features: int | None,
+        target: Column | None,
+        features: Sequence[Column] | None,
+    ) -> None:
+        super().__init__(paths, rows)
+        with _open(paths[0]) as file:
+            schema = file.schema_arrow
+        columns = choose_columns(paths[0], schema.names, len(schema.names), target, features)
+        self._features = [schema.names[position] for position in columns.features]
+        self._target = schema.names[columns.target]
+        # All files must agree on what labels are, or else a class would have two names.
+        kind = _kind(schema.field(columns.target).type)
+        self._label_kinds = ("numbers", "strings") if kind is None else (kind,)
+        self._check_types(paths[0], schema)
+        check_width(paths[0], self.n_features, n_features)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of every X."""
+        return len(self._features)
+
+    def _read(self) -> Iterator[Block]:
+        rows = max(1, min(self.rows, _blocks.BLOCK_BYTES // (8 * (self.n_features + 1))))
+        return _regroup(self._batches(rows), rows)
+
+    def _batches(self, rows: int) -> Iterator[Block]:
+        wanted = [*self._features, self._target]
+        for path in self.paths:
+            done = 0
+            with _open(path) as file:
+                self._check_types(path, file.schema_arrow)
+                for batch in file.iter_batches(batch_size=rows, columns=wanted):
+                    yield self._convert(path, done, batch)
+                    done += batch.num_rows
+
+    def _convert(self, path: Path, done: int, batch: Any) -> Block:
+        """Turn a batch into arrays; `done` rows of the file came before."""
+        X = np.empty((batch.num_rows, self.n_features))
+        for position, name in enumerate(self._features):
+            X[:, position] = _numbers(path, done, name, batch.column(name))
+        return X, _labels(path, done, self._target, batch.column(self._target))
+
+    def _check_types(self, path: Path, schema: Any) -> None:
+        """Raise a ValueError unless a file has all columns, and all of them are of use."""
+        times = Counter(schema.names)
+        for name in (*self._features, self._target):
+            if times[name] != 1:
+                message = f"{path} must have one column {name!r}, as {self.paths[0]} has"
+                raise ValueError(message)
+            kind = _kind(schema.field(name).type)
+            wanted = ("numbers",) if name != self._target else self._label_kinds
+            if kind not in wanted:
+                message = (
+                    f"{path}, column {name!r} has the type {schema.field(name).type}, and must hold "
+                    f"{' or '.join(wanted)}: convert it, or choose columns by features=[...]"
+                )
+                raise ValueError(message)
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet  # so that pa.parquet is there
+    except ImportError as error:
+        message = "Parquet files need pyarrow; install it by: pip install budgetsvm[arrow]"
+        raise ImportError(message) from error
+    return pa
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Any]:
+    """Open a file. Damage turns into an OSError that names the file, also while it is read."""
+    pa = _arrow()
+    try:
+        with pa.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+            yield file
+    except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        message = f"{path} cannot be read as Parquet, it may be damaged or cut off: {error}"
+        raise OSError(message) from error
+
+
+def _kind(type_: Any) -> str | None:
+    """Return what a column of this type holds: numbers, strings, or neither."""
+    types = _arrow().types
+    if types.is_dictionary(type_):  # pandas' categories
+        type_ = type_.value_type
+    if any(f(type_) for f in (types.is_integer, types.is_floating, types.is_decimal)):
+        return "numbers"
+    if types.is_boolean(type_):
+        return "numbers"
+    return "strings" if types.is_string(type_) or types.is_large_string(type_) else None
+
+
+def _numbers(path: Path, done: int, name: str, column: Any) -> NDArray[np.float64]:
+    """Return a column as finite numbers; `done` rows of the file came before."""
+    column = _plain(path, done, name, column)
+    numbers = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    finite = np.isfinite(numbers)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        message = (
+            f"{path}, row {done + row + 1}, column {name!r}: {float(numbers[row])} is not finite; "
+            "leave the row out, or fill it in"
+        )
+        raise ValueError(message)
+    return np.asarray(numbers)
+
+
+def _labels(path: Path, done: int, name: str, column: Any) -> NDArray[Any]:
+    """Return a column as numbers or strings."""
+    if _kind(column.type) == "numbers":
+        return _numbers(path, done, name, column)
+    return np.array(_plain(path, done, name, column).to_pylist(), dtype=np.str_)
+
+
+def _plain(path: Path, done: int, name: str, column: Any) -> Any:
+    """Return a column with categories spelt out, and nothing missing."""
+    if _arrow().types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if column.null_count > 0:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        message = (
+            f"{path}, row {done + row + 1}, column {name!r}: the value is missing; leave the row "
+            "out, or fill it in"
+        )
+        raise ValueError(message)
+    return column
+
+
+def _regroup(batches: Iterable[Block], rows: int) -> Iterator[Block]:
+    """Yield blocks of exactly `rows` rows, but for the last: batches end where files do."""
+    X: list[NDArray[Any]] = []
+    y: list[NDArray[Any]] = []
+    size = 0
+    for more_X, more_y in batches:
+        X.append(more_X)
+        y.append(more_y)
+        size += len(more_y)
+        if size >= rows:
+            joined_X, joined_y = np.concatenate(X), np.concatenate(y)
+            yield joined_X[:rows], joined_y[:rows]
+            # Copies: a view would keep the whole block alive.
+            X, y, size = [joined_X[rows:].copy()], [joined_y[rows:].copy()], size - rows
+    if size > 0:
+        yield np.concatenate(X), np.concatenate(y)

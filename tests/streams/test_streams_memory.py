@@ -1,0 +1,75 @@
+"""Files in blocks of rows: memory does not grow with the file, nor with the width of its rows."""
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tools.files import COMPRESSED, join, write
+
+from budgetsvm.streams import _blocks, read_blocks
+
+
+def peak(blocks) -> int:
+    """Walk through all blocks; return the largest memory in use, in bytes."""
+    tracemalloc.start()
+    try:
+        for _ in blocks:
+            pass
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("suffix", [".libsvm", ".libsvm.gz", ".csv"])
+def test_memory_does_not_grow_with_the_file(tmp_path, suffix):
+    # Long lines: the text outweighs what is always there, such as buffers.
+    row = b"1," if suffix == ".csv" else b"1 1:"
+    row += b"0.25" + 200 * b"0" + b"\n"
+    options = {"target": 0} if suffix == ".csv" else {}
+    compress = COMPRESSED.get(Path(suffix).suffix, bytes)
+    peaks = []
+    for n_rows in (3_000, 24_000):
+        path = write(tmp_path / f"{n_rows}{suffix}", compress(n_rows * row))
+        peaks.append(peak(read_blocks(path, rows=500, **options)))
+    assert peaks[1] < 1.1 * peaks[0]
+    assert peaks[1] < 0.5 * n_rows * len(row)
+    # The measure sees what blocks save.
+    assert peak(read_blocks(path, rows=n_rows, **options)) > n_rows * len(row)
+
+
+def test_wide_rows_make_small_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 800)
+    wide = "1 " + " ".join(f"{i}:1" for i in range(1, 101)) + "\n"  # some 500 bytes
+    path = write(tmp_path / "wide", 5 * wide + "#" + 5000 * " " + "\n" + wide)
+    assert [len(y) for _, y in read_blocks(path)] == [2, 2, 1, 1]
+    assert join(read_blocks(path))[0].sum() == 600
+
+
+def test_wide_tables_make_small_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 800)
+    row = ",".join(["1.25"] * 100) + "\n"  # 500 bytes of text
+    path = write(tmp_path / "wide.csv", 5 * row)
+    assert [len(y) for _, y in read_blocks(path, target=0)] == [2, 2, 1]
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "wide.parquet"
+    parquet.write_table(pa.table({f"c{i}": np.ones(5) for i in range(50)}), path)
+    assert [len(y) for _, y in read_blocks(path, target=0)] == [2, 2, 1]  # of 400 bytes a row
+
+
+def test_memory_does_not_grow_with_a_row_group(tmp_path):
+    """A Parquet file may be a single group of rows; pyarrow's own memory counts, too."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    values = np.random.default_rng(0).normal(size=(300_000, 8))
+    path = tmp_path / "one.parquet"
+    table = pa.table({f"c{i}": column for i, column in enumerate(values.T)})
+    parquet.write_table(table, path, row_group_size=len(values), use_dictionary=False)
+    del table
+    pool, most = pa.default_memory_pool(), 0
+    before = pool.bytes_allocated()
+    for _ in read_blocks(path, target=0, rows=1000):
+        most = max(most, pool.bytes_allocated() - before)
+    assert 0 < most < 0.3 * values.nbytes
+    assert peak(read_blocks(path, target=0, rows=1000)) < 0.05 * values.nbytes
