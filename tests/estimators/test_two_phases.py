@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from estimators.test_quality import load
 from oracles.problems import blobs, moons, noisy_xor, sparse_rows
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
-from estimators.test_quality import load
 from threadpoolctl import threadpool_info
 
 from budgetsvm import BudgetSVC, kernels, polish

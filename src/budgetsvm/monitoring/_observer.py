@@ -1,0 +1,99 @@
+"""One interface for all who follow a fit: progress bars, early stopping, monitors, scikit-learn's callbacks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from sys import maxsize
+from time import perf_counter
+from typing import Any
+
+from numpy.typing import NDArray
+
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._model.learned import Counts, Learned
+
+
+@dataclass(frozen=True, eq=False)
+class LearnMoment:
+    """Phase 1 at one moment; what takes a copy of the model is a function, as few want to see it."""
+
+    visits: int  #: since the moment before
+    counts: Counts  #: what these came to
+    learned: Callable[[], Learned]  #: the state of training, as if it ended now
+    alpha: Callable[[], NDArray[Any] | None]  #: the dual variables
+    size: int  #: terms of the model
+
+
+@dataclass(frozen=True, eq=False)
+class PolishMoment:
+    """Phase 2 at one moment."""
+
+    gap: float  #: the relative duality gap; of several outputs, their geometric mean
+    passes: int  #: over all rows
+    objective: tuple[float, float] | None = None  #: P and D; None: not known of all outputs
+    #: the model and the dual variables, where P and D are known
+    state: Callable[[], tuple[KernelExpansion, NDArray[Any] | None]] | None = None
+
+
+class FitObserver:
+    """Follows a fit. Every method may do nothing."""
+
+    paused: float = 0.0  #: seconds that it took and that shall not count
+
+    def visits_until_look(self, batch: int) -> int:  # noqa: ARG002
+        """Return after how many visits it wants to look at phase 1; `batch` are visited at once."""
+        return maxsize
+
+    def begin_epoch(self, moment: LearnMoment) -> None:
+        """Hear that an epoch of phase 1 begins."""
+
+    def after_visits(self, moment: LearnMoment) -> None:
+        """Look at phase 1 after some visits."""
+
+    def end_epoch(self, moment: LearnMoment) -> bool:  # noqa: ARG002
+        """Look at phase 1 after an epoch; returns whether it is to be the last."""
+        return False
+
+    def end_learning(self, moment: LearnMoment) -> None:
+        """Look at what phase 1 led to."""
+
+    def in_polish(self, moment: PolishMoment) -> None:
+        """Look at phase 2, whenever it has got on."""
+
+
+class Observers(FitObserver):
+    """Several observers, as one."""
+
+    def __init__(self, members: Sequence[FitObserver]) -> None:
+        self._members = tuple(members)
+
+    def clock(self) -> float:
+        """Return a perf_counter that stands still while an observer looks whose time shall not count."""
+        return perf_counter() - sum(member.paused for member in self._members)
+
+    def visits_until_look(self, batch: int) -> int:
+        """Return after how many visits the first of them wants to look."""
+        return min((m.visits_until_look(batch) for m in self._members), default=maxsize)
+
+    def begin_epoch(self, moment: LearnMoment) -> None:
+        """Tell all."""
+        for member in self._members:
+            member.begin_epoch(moment)
+
+    def after_visits(self, moment: LearnMoment) -> None:
+        """Tell all."""
+        for member in self._members:
+            member.after_visits(moment)
+
+    def end_epoch(self, moment: LearnMoment) -> bool:
+        """Tell all; returns whether one of them wants this epoch to be the last."""
+        return any([member.end_epoch(moment) for member in self._members])
+
+    def end_learning(self, moment: LearnMoment) -> None:
+        """Tell all."""
+        for member in self._members:
+            member.end_learning(moment)
+
+    def in_polish(self, moment: PolishMoment) -> None:
+        """Tell all."""
+        for member in self._members:
+            member.in_polish(moment)
