@@ -86,7 +86,8 @@ class Observers(FitObserver):
 
     def end_epoch(self, moment: LearnMoment) -> bool:
         """Tell all; returns whether one of them wants this epoch to be the last."""
-        return any([member.end_epoch(moment) for member in self._members])
+        wants = [member.end_epoch(moment) for member in self._members]
+        return any(wants)
 
     def end_learning(self, moment: LearnMoment) -> None:
         """Tell all."""
