@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._problem.rows import Precision, Rows, squared_norms
-from budgetsvm.kernels import Callback, Kernel
+from budgetsvm.kernels import Kernel
 
 # float32 distances carry an error of about 2⁻²³ times the squared norms they are the difference of.
 # γ times that is the relative error of the Gaussian kernel; beyond this we compute in float64.
@@ -34,7 +34,7 @@ def choose_precision(
     That is asked for by name, or by a duality gap `tol` that cannot be told from rounding errors, or by
     weights C_i so large that coefficients will be, too.
     """
-    if isinstance(kernel, Callback):
+    if kernel.in_python:
         return np.float64
     rows = Rows(X, np.float64, centre)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -51,11 +51,11 @@ def choose_precision(
         return np.float64 if wanted == "double" else np.float32
     if tol < _SMALLEST_GAP or largest_weight * top > _LARGEST_WEIGHT:
         return np.float64
-    gamma = float(getattr(kernel, "gamma", 1.0))
-    if kernel.translation_invariant and 0 < gamma * largest < _FLATTEST:
+    argument = kernel.argument(largest)
+    if kernel.translation_invariant and 0 < argument < _FLATTEST:
         return np.float64
     fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
-    error = gamma * largest * float(np.finfo(np.float32).eps)
+    error = argument * float(np.finfo(np.float32).eps)
     safe = fits and top <= _LARGEST_VALUE and error <= _TOLERATED_ERROR
     return np.float32 if safe else np.float64
 
