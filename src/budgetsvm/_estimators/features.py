@@ -17,7 +17,6 @@ from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
-from budgetsvm._estimators.user_input import generator
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
 from budgetsvm._problem.rows import as_rows
@@ -25,7 +24,7 @@ from budgetsvm.kernels import Gamma
 from budgetsvm.monitoring._interface import Monitor
 
 _ROWS_AT_ONCE = 1 << 14
-_OWN = {"task", "C", "random_state"}  # parameters that the machine does not get by name
+_OWN = {"task", "C"}  # parameters that not every machine gets
 
 
 class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -154,7 +153,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         machine = self._machine(y)
         # The machine checks the data, and names itself in what it has to say about them.
-        machine._fit_terms(X, y, generator(self.random_state), sample_weight)
+        machine._fit(X, y, sample_weight, terms_only=True)
         self._adopt(machine)
         self.__dict__.pop("_learner", None)
         return self
@@ -190,7 +189,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return what goes on learning the points: a copy, so that a call that fails changes nothing."""
         if not hasattr(self, "_learner"):
             machine = self._machine(y)
-            machine.set_params(reservoir=0, random_state=self.random_state)
+            machine.set_params(reservoir=0)
             return machine
         kind = type(self._learner)
         if self.task != "auto" and type(self._machine(y)) is not kind:
@@ -198,7 +197,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(message)
         own = {"C": self.C} if "C" in self._learner.get_params(deep=False) else {}
         learner: StreamingMachine = copy(self._learner)
-        learner.set_params(**self._common(), **own, random_state=self.random_state)
+        learner.set_params(**self._common(), **own)
         return learner
 
     def _adopt(self, machine: StreamingMachine) -> None:

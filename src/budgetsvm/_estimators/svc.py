@@ -243,7 +243,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         -------
         self : BudgetSVC
         """
-        self._settings()
+        settings = self._settings()
         if isinstance(self.class_weight, str):
             message = (
                 "class_weight='balanced' needs all labels at once, which partial_fit does not have; "
@@ -262,10 +262,16 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
             message = f"y has labels {unknown.tolist()} that are not among {self.classes_.tolist()}"
             raise ValueError(message)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
-        self._learn_block(X, self._codes(y), weights)
+        self._learn_block(X, self._codes(y), weights, settings)
         return self
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    def _encode(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: Settings,  # noqa: ARG002
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X, y = self._validate(X, y, reset=True)
         self.classes_ = find_classes(y)
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
@@ -299,8 +305,3 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
             raise ValueError(message)
         per_row: NDArray[np.float64] = weights[codes]
         return per_row
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

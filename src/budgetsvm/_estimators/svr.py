@@ -213,7 +213,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         self : BudgetSVR
         """
-        self._settings()
+        settings = self._settings()
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
@@ -226,7 +226,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
             raise ValueError(message)
         scale = TargetScale.of if first else self._target_scale.after
         self._take_scale(scale(targets, weights))
-        self._learn_block(X, targets, weights)
+        self._learn_block(X, targets, weights, settings)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -249,7 +249,13 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         values += self.target_mean_
         return values[:, 0] if self._flat else values
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    def _encode(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: Settings,  # noqa: ARG002
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         self._flat, targets = y.ndim == 1, _as_columns(y)
@@ -275,11 +281,6 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         np.clip(standardised, -farthest, farthest, out=standardised)
         loss = make_insensitive(self.epsilon)
         return ManyTargets(box, loss, np.ascontiguousarray(standardised))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[np.float64]:

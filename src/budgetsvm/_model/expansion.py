@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import sparse
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each
 from budgetsvm._model.term_store import TermStore
-from budgetsvm._problem.rows import Rows, dense_block
+from budgetsvm._problem.rows import Precision, Rows, dense_block
 from budgetsvm.kernels import Kernel
 
 _Evaluate: TypeAlias = Callable[[Rows, slice, NDArray[Any]], None]
@@ -29,6 +29,29 @@ class KernelExpansion:
     coef: NDArray[np.float64]
     bias: NDArray[np.float64]
     centre: NDArray[np.float64] | None
+
+    @classmethod
+    def empty(
+        cls,
+        kernel: Kernel,
+        n_features: int,
+        n_outputs: int,
+        dtype: Precision,
+        centre: NDArray[np.float64] | None,
+    ) -> Self:
+        """Return a model without terms."""
+        points, coef = np.zeros((0, n_features), dtype), np.zeros((n_outputs, 0))
+        return cls(kernel, points, coef, np.zeros(n_outputs), centre)
+
+    def with_points(self, points: NDArray[Any]) -> Self:
+        """Return a model with other points, whose coefficients are not known yet."""
+        n_outputs = len(self.coef)
+        coef, bias = np.zeros((n_outputs, len(points))), np.zeros(n_outputs)
+        return replace(self, points=points, coef=coef, bias=bias)
+
+    def in_precision(self, dtype: Precision) -> Self:
+        """Return the same model in other arithmetic."""
+        return replace(self, points=self.points.astype(dtype))
 
     def __len__(self) -> int:
         return len(self.points)

@@ -1,15 +1,25 @@
 """One interface for all who follow a fit: progress bars, early stopping, monitors, scikit-learn's callbacks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from sys import maxsize
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._model.learned import Counts, Learned
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase that begins."""
+
+    name: Literal["learn", "polish"]
+    visits: int = 0  #: that are to be made, in phase 1
+    most_epochs: int | None = None  #: that these take
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +28,11 @@ class LearnMoment:
 
     visits: int  #: since the moment before
     counts: Counts  #: what these came to
-    learned: Callable[[], Learned]  #: the state of training, as if it ended now
-    alpha: Callable[[], NDArray[Any] | None]  #: the dual variables
     size: int  #: terms of the model
+    learned: (
+        Callable[[], Learned] | None
+    )  #: the state, as if training ended now; None: no model yet
+    alpha: Callable[[], NDArray[Any]] | None  #: the dual variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,15 @@ class FitObserver:
     """Follows a fit. Every method may do nothing."""
 
     paused: float = 0.0  #: seconds that it took and that shall not count
+
+    def begin_phase(self, phase: Phase) -> None:
+        """Hear that a phase begins."""
+
+    def end_phase(self, phase: Phase) -> None:
+        """Hear that a phase has done its work."""
+
+    def leave_phase(self) -> None:
+        """Hear that a phase is over, if by an exception, too."""
 
     def visits_until_look(self, batch: int) -> int:  # noqa: ARG002
         """Return after how many visits it wants to look at phase 1; `batch` are visited at once."""
@@ -63,8 +84,25 @@ class FitObserver:
 class Observers(FitObserver):
     """Several observers, as one."""
 
-    def __init__(self, members: Sequence[FitObserver]) -> None:
-        self._members = tuple(members)
+    def __init__(self, *members: FitObserver) -> None:
+        self._members = members
+
+    def joined_by(self, other: FitObserver) -> "Observers":
+        """Return these observers, and before them another one."""
+        return Observers(other, *self._members)
+
+    @contextmanager
+    def during(self, phase: Phase) -> Iterator[None]:
+        """Tell all about a phase; all that happens in this context is part of it."""
+        try:
+            for member in self._members:
+                member.begin_phase(phase)
+            yield
+            for member in self._members:
+                member.end_phase(phase)
+        finally:
+            for member in self._members:
+                member.leave_phase()
 
     def clock(self) -> float:
         """Return a perf_counter that stands still while an observer looks whose time shall not count."""
@@ -98,3 +136,7 @@ class Observers(FitObserver):
         """Tell all."""
         for member in self._members:
             member.in_polish(moment)
+
+
+#: For a fit that nobody follows.
+NOBODY = Observers()

@@ -10,9 +10,11 @@ from sklearn.base import OutlierMixin
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
+from budgetsvm._estimators.machine import resolve
 from budgetsvm._estimators.one_class.density import DensityTargets, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
+from budgetsvm._estimators.two_phases import Training
 from budgetsvm._estimators.user_input import generator, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
@@ -197,13 +199,13 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         -------
         self : BudgetOneClassSVM
         """
-        self._settings()
+        settings = self._settings()
         first = not hasattr(self, "_expansion")
         X = self._validate(X, reset=first)
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
         if first:
-            self._find_level(X, weights)
-        self._learn_block(X, weights, weights)
+            self._find_level(X, weights, settings)
+        self._learn_block(X, weights, weights, settings)
         self._set_scale()
         if self._reservoir is None:
             self._offset = weighted_quantile(self._scores(X), weights, self.nu)
@@ -233,21 +235,29 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         total = max(float(weights.sum()), self._weight_seen)
         return DensityTargets.of_labels(np.ones(len(weights)), weights / (self._level * total))
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:  # noqa: ARG002
+    def _encode(
+        self,
+        X: Any,
+        y: Any,  # noqa: ARG002
+        sample_weight: Any,
+        settings: Settings,
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X = self._validate(X, reset=True)
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
-        self._find_level(X, weights)
+        self._find_level(X, weights, settings)
         return X, weights, weights
 
-    def _find_level(self, X: Any, weights: NDArray[np.float64]) -> None:
+    def _find_level(self, X: Any, weights: NDArray[np.float64], settings: Settings) -> None:
         self._weight_seen = 0.0
-        kernel = self._resolve(self._settings().kernel, X)
+        kernel = resolve(settings.kernel, X)
         with np.errstate(over="ignore", invalid="ignore"):  # _start complains about these
             self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
 
-    def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    def _learn_block(
+        self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64], settings: Settings
+    ) -> None:
         self._weight_seen += float(weights.sum())
-        super()._learn_block(X, encoded, weights)
+        super()._learn_block(X, encoded, weights, settings)
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         self._weight_seen = float(weights.sum())
@@ -258,8 +268,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     def _solve(self) -> Solve:
         return partial(solve_for_share, nu=self.nu)
 
-    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
-        outcome = super()._polish(problem, rng, started)
+    def _polish(self, problem: Problem, training: Training) -> Outcome:
+        outcome = super()._polish(problem, training)
         factor = float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
         self._level *= factor
         share = share_of(outcome.polished, outcome.problem)
@@ -281,8 +291,3 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         other._set_scale()
         offset = weighted_quantile(other._scores(X), weights, self.nu)
         return {"_scale": other._scale, "_offset": offset}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
