@@ -95,7 +95,7 @@ def _attempt(
         polished = no_model(problem.outputs, model.points.shape[1], optimal=False)
     else:
         watch = _polish_watch(how.observer, model, basis)
-        report = lambda gap: how.observer.in_polish(PolishMoment(gap, 0))  # noqa: E731
+        report = lambda gap: how.observer.in_polish(PolishMoment(gap, 0))
         options = {"start": start, "report": report, "watch": watch}
         polished, problem = how.solve(problem, basis, how.limits, how.rng, **options)
     points = polished.points.astype(model.points.dtype)
