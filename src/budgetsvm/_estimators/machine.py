@@ -11,12 +11,11 @@ from budgetsvm._estimators.parameters import MachineParameters
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import EpochRecord
-from budgetsvm._problem.precision import check_weights, choose_precision
-from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.problem import Problem, check_weights, choose_precision
 from budgetsvm._problem.rows import Precision, Rows, as_rows, centre_of, variance
 from budgetsvm._problem.targets import Outputs
 from budgetsvm.kernels import Kernel
+from budgetsvm.monitoring._observer import EpochRecord
 
 
 class FittedMachine(MachineParameters, ABC):

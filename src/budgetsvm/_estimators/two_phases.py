@@ -14,17 +14,16 @@ from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
-from budgetsvm._learn.learn import learn_terms
+from budgetsvm._learn.learn import learn_terms, phase_of, visits_of_epochs
 from budgetsvm._learn.reduction import reduce_to_budget
-from budgetsvm._learn.settings import Plan, Settings, visits_of_epochs
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import Learned
 from budgetsvm._polish.convergence import warn_not_converged, warn_not_precise
 from budgetsvm._polish.limits import Limits
 from budgetsvm._polish.polish import Outcome, Polishing, Solve, polish_model, solve_as_it_is
 from budgetsvm._polish.result import Polished, Start
 from budgetsvm._problem.problem import Problem
-from budgetsvm.monitoring._observer import FitObserver, Observers, Phase, PolishMoment
+from budgetsvm.monitoring._observer import FitObserver, Learned, Observers, Phase, PolishMoment
 from budgetsvm.monitoring._progress_bar import ProgressBar
 from budgetsvm.monitoring._sklearn_callbacks import CallbackSupport, callbacks_of
 from budgetsvm.monitoring._watcher import watched_fit
@@ -141,8 +140,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Phase 1, from the current terms."""
         self._forget_certificate()
         settings, observers = training.settings, training.observers
-        with observers.during(plan.phase(problem.outputs, settings.budget)):
-            model = reduce_to_budget(self._expansion, settings)
+        with observers.during(phase_of(plan, problem.outputs, settings.budget)):
+            model = self._expansion
             learned = learn_terms(
                 model, problem, settings, plan, training.rng, observers=observers, stopping=stopping
             )
@@ -190,7 +189,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             solve=self._solve,
             observer=observers,
         )
-        model = reduce_to_budget(self._expansion, training.settings)
+        model = self._expansion
+        if self.budget is not None and len(model) > self.budget:  # which was lowered
+            model = reduce_to_budget(model, training.settings)
         outcome = polish_model(model, problem, how, self._warm_point(problem))
         self._take_over(outcome)
         polished, state = outcome.polished, (outcome.model, outcome.polished.alpha)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._learn.settings import Plan
 from budgetsvm._learn.trainer import VisitingTrainer
-from budgetsvm._model.learned import Counts
 from budgetsvm._problem.targets import ManyTargets, OneVsRest, Outputs
 from budgetsvm.losses import Hinge
+from budgetsvm.monitoring._observer import Counts
 
 _JOINT_C = 0.4
 _NO_CLOCK = (0, 0.0)  # of a solver that needs none

@@ -1,18 +1,46 @@
 """Phase 1: from a model to a model with other terms."""
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.joint_trainer import JointTrainer
-from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.output_trainer import OutputTrainer, trial_visits
+from budgetsvm._learn.reduction import reduce_to_budget
 from budgetsvm._learn.separate_outputs import SeparateOutputs
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import Learned
 from budgetsvm._problem.problem import Problem
-from budgetsvm.monitoring._observer import NOBODY, Observers
+from budgetsvm._problem.targets import Outputs
+from budgetsvm.monitoring._observer import NOBODY, Learned, Observers, Phase
+
+_PLAIN_EPOCHS = 5
+_FEWEST_VISITS_PER_TERM, _MOST_VISITS = 20, 1_000_000
+
+
+def visits_of_epochs(epochs: float | Literal["auto"], n: int, budget: int, *, polish: bool) -> int:
+    """Return how many visits phase 1 makes.
+
+    Before a polish, two epochs: more make better terms, but slowly (docs/theory.md has the figures).
+    A few visits per term are needed in any case, and a million are enough for any number of rows.
+    """
+    if epochs != "auto":
+        return max(1, round(epochs * n))
+    if not polish:
+        return _PLAIN_EPOCHS * n
+    fewest = _FEWEST_VISITS_PER_TERM * budget
+    return min(max(2 * n, fewest), max(_MOST_VISITS, fewest))
+
+
+def phase_of(plan: Plan, outputs: Outputs, budget: int | None) -> Phase:
+    """Return what observers are told of a plan: its visits, and how many epochs they take at most."""
+    n, visits, several = len(outputs), plan.visits, outputs.count > 1
+    trial = trial_visits(visits, budget) if plan.adapt and not several else visits
+    epochs = -(-trial // n) - (-(visits - trial) // n)
+    each = outputs.count if budget is None else 1
+    return Phase("learn", visits * each, epochs * each)
 
 
 def learn_terms(
@@ -26,6 +54,8 @@ def learn_terms(
     stopping: EarlyStopping | None = None,
 ) -> Learned:
     """Train a model further, by the visits of a plan or until it is stopped."""
+    if settings.budget is not None and len(model) > settings.budget:  # which was lowered
+        model = reduce_to_budget(model, settings)
     kind = _trainer(problem, settings)
     if stopping is not None:
         if kind is SeparateOutputs:

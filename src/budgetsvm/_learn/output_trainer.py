@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._learn.settings import Plan
 from budgetsvm._learn.trainer import BATCH_SIZE, VisitingTrainer
-from budgetsvm._model.learned import Counts
+from budgetsvm.monitoring._observer import Counts
 from budgetsvm.solvers import Upkeep
 
 # With a budget that suffices, the loss per visit is 0.04 or less on all data that we know; where it
@@ -18,6 +18,14 @@ from budgetsvm.solvers import Upkeep
 _CAUTIOUS_C = 0.3
 
 _CORE: dict[str, Callable[..., tuple[Any, ...]]] = {"bsca": _core.bsca, "bsgd": _core.bsgd}
+
+
+_TRIAL_VISITS_PER_TERM = 40
+
+
+def trial_visits(visits: int, budget: int | None) -> int:
+    """Return how many of these visits `OutputTrainer.learn_basis` makes before it decides."""
+    return min(visits, _TRIAL_VISITS_PER_TERM * budget) if budget else visits
 
 
 class CoreProblem(NamedTuple):
@@ -52,7 +60,7 @@ class OutputTrainer(VisitingTrainer):
         the steps insert, terms come and go at random. Then smaller steps are better: with a small C a
         term must be confirmed by several points before it weighs much. A short trial decides.
         """
-        trial = plan.trial(self.settings.budget)
+        trial = trial_visits(plan.visits, self.settings.budget)
         self.run(replace(plan, visits=trial))
         if self.stopped:
             return

@@ -10,10 +10,9 @@ from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._learn.trainer import Trainer
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import Counts, EpochRecord, Learned
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import dense_points
-from budgetsvm.monitoring._observer import LearnMoment, Observers
+from budgetsvm.monitoring._observer import Counts, EpochRecord, Learned, LearnMoment, Observers
 
 
 class SeparateOutputs(Trainer):

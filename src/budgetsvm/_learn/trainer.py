@@ -14,11 +14,17 @@ from numpy.typing import NDArray
 
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import Counts, EpochRecord, Learned
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
-from budgetsvm.monitoring._observer import NOBODY, LearnMoment, Observers
+from budgetsvm.monitoring._observer import (
+    NOBODY,
+    Counts,
+    EpochRecord,
+    Learned,
+    LearnMoment,
+    Observers,
+)
 
 # Work of one call of the core, in multiply-adds: some 0.1 s at the very most.
 _CALL_WORK = 1e9

@@ -3,8 +3,7 @@
 import math
 
 from budgetsvm._common.progress import Progress
-from budgetsvm._model.learned import Counts
-from budgetsvm.monitoring._observer import FitObserver, LearnMoment, Phase, PolishMoment
+from budgetsvm.monitoring._observer import Counts, FitObserver, LearnMoment, Phase, PolishMoment
 
 _PERCENT = 100
 

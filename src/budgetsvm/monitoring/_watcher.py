@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import Counts
 from budgetsvm._problem.problem import Problem
 from budgetsvm.monitoring._interface import Monitor, TrainingData, View
-from budgetsvm.monitoring._observer import FitObserver, LearnMoment, PolishMoment
+from budgetsvm.monitoring._observer import Counts, FitObserver, LearnMoment, PolishMoment
 
 
 @contextmanager
