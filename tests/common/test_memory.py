@@ -1,7 +1,6 @@
 """Memory: how much may be used by default, and that a fit keeps to its limit."""
 
 import json
-import resource
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -61,7 +60,7 @@ def test_address_space(monkeypatch: pytest.MonkeyPatch) -> None:
         assert memory._address_space() == left
 
 
-LIMITED = """
+SYSTEM_LIMIT_SCRIPT = """
 import json, resource, sys
 import numpy as np
 from budgetsvm import BudgetSVC
@@ -89,7 +88,7 @@ print(json.dumps([used, limit, answer]))
 def test_a_limit_of_the_system() -> None:
     """`ulimit -v` is respected: kernel values take half of what is left of it at most."""
     room = 400 << 20
-    command = [sys.executable, "-W", "ignore", "-c", LIMITED, str(room)]
+    command = [sys.executable, "-W", "ignore", "-c", SYSTEM_LIMIT_SCRIPT, str(room)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     used, limit, answer = json.loads(done.stdout)
     assert used > 50e6
@@ -97,7 +96,7 @@ def test_a_limit_of_the_system() -> None:
     assert answer == "fitted"
 
 
-_LIMITED = """
+DEFAULT_LIMIT_SCRIPT = """
 import resource
 import numpy as np
 from sklearn.datasets import make_moons
@@ -113,9 +112,9 @@ print(model.fit(X, y).score(X, y) > 0.9)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS and /proc")
 def test_the_default_limit_respects_that_of_the_process() -> None:
-    assert hasattr(resource, "RLIMIT_AS")
+    assert hasattr(pytest.importorskip("resource"), "RLIMIT_AS")
     done = subprocess.run(
-        [sys.executable, "-c", _LIMITED], capture_output=True, text=True, check=False
+        [sys.executable, "-c", DEFAULT_LIMIT_SCRIPT], capture_output=True, text=True, check=False
     )
     assert done.stdout.strip() == "True", done.stderr[-2000:]
 

@@ -163,34 +163,6 @@ def test_clones_and_parameters_with_an_array() -> None:
     assert "BudgetSVC" in repr(model)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"basis": np.zeros((31, 2))}, r"basis has 31 points.*budget=30"),
-        ({"basis": np.zeros((5, 3))}, "basis has 3 features, but X has 2"),
-        ({"basis": np.zeros(5)}, "2D array"),
-        ({"basis": np.zeros((0, 2))}, "0 sample"),
-        ({"basis": np.full((5, 2), np.nan)}, "NaN"),
-        ({"basis": "leaned"}, "basis must be one of 'learned', 'random', 'kmeans', not 'leaned'"),
-        ({"basis": "random", "polish": False}, "polish=True"),
-        ({"basis": np.zeros((5, 2)), "polish": False}, "polish=True"),
-        ({"basis": "kmeans", "budget": None}, "budget"),
-        ({"tol": 0}, "tol must be a finite number > 0, not 0"),
-        ({"tol": "small"}, "tol must be a number"),
-        ({"max_passes": 0}, "max_passes must be at least 1, not 0"),
-        ({"max_passes": 1.5}, "max_passes must be an integer"),
-        ({"time_limit": 0}, "time_limit must be a finite number > 0"),
-        ({"memory_limit": -1}, "memory_limit must be a finite number > 0"),
-        ({"epochs": -1}, "epochs must be a finite number > 0"),
-        ({"epochs": "none"}, "epochs must be"),
-    ],
-)
-def test_wrong_parameters(options: Any, message: str) -> None:
-    X, y = moons(100, 11)
-    with pytest.raises((TypeError, ValueError), match=message):
-        make(**options).fit(X, y)
-
-
 @pytest.mark.parametrize("budget", [5, 10, 20])
 def test_learned_terms_beat_random_ones(budget: int) -> None:
     """A chequerboard: few terms suffice where they are in the right places."""
