@@ -23,7 +23,7 @@ def at_least(least: int) -> Callable[[str], int]:
     return convert
 
 
-def picture(text: str) -> Path:
+def picture_path(text: str) -> Path:
     """Convert to the path of a picture that can be written."""
     path = Path(text)
     if path.suffix.lower() not in _PICTURES:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from budgetsvm.cli._options import at_least, picture
+from budgetsvm.cli._options import at_least, picture_path
 
 SUMMARY = "train on a made-up problem, compare with other SVMs, and draw the model"
 
@@ -15,7 +15,12 @@ def add_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("--rows", type=at_least(_LEAST_ROWS), default=100_000, help="number of training rows")
     add("--budget", type=at_least(1), default=100, help="largest number of terms")
-    add("--out", type=picture, default=Path("budgetsvm-demo.png"), help="where the picture goes")
+    add(
+        "--out",
+        type=picture_path,
+        default=Path("budgetsvm-demo.png"),
+        help="where the picture goes",
+    )
     add("--seed", type=at_least(0), default=0, help="seed of all random numbers")
 
 
