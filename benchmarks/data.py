@@ -1,23 +1,26 @@
-"""The data sets of the benchmarks, with hyper-parameters: LIBSVM text files, scaled and split as in the paper.
+"""The data sets of the benchmarks: those of the paper, from the catalogue of `budgetsvm.datasets`, and variants of them.
 
 The files lie in the folder that the environment variable BUDGETSVM_DATA names, plain or compressed. Reading, splitting and
-scaling are those of `budgetsvm.datasets`, but by file: nothing is downloaded, and rows are always dense at first.
+scaling are those of `budgetsvm.datasets`, but nothing is downloaded, and rows are always dense at first.
 """
 
 import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from budgetsvm.datasets._obtain import find_file
-from budgetsvm.datasets._prepare import in_form, is_mostly_zero, scale, split_fifth
-from budgetsvm.datasets._table_cache import read_table
+from budgetsvm._common.files import cache_folder
+from budgetsvm.datasets._catalogue import find_entry
+from budgetsvm.datasets._dataset import assemble
+from budgetsvm.datasets._entry import Entry, Scaling
+from budgetsvm.datasets._obtain import Places
+from budgetsvm.datasets._prepare import is_mostly_zero
 from budgetsvm.streams._text import read_pieces
 
 Array: TypeAlias = NDArray[np.float64]
@@ -28,24 +31,38 @@ class Spec:
     """A data set and the hyper-parameters for it."""
 
     name: str
-    file: str
-    n_features: int
+    entry: Entry
     C: float
     gamma: float
-    test_file: str | None = None  #: without one, a fifth of the rows is held out
-    scaling: Literal["none", "range", "standard", "bytes"] = "none"
+    scaling: Scaling = "none"
     big: bool = False  #: takes minutes where the others take seconds
     variant: bool = False  #: another scaling or other hyper-parameters than in the paper
 
+    @classmethod
+    def of(cls, data: str, name: str | None = None, **different: Any) -> Self:
+        """Return a data set as it is in the catalogue, except for what is given.
+
+        Where the catalogue has a subset, that is it: figures should not depend on what else is at hand.
+        """
+        entry = find_entry(data)
+        entry = entry.subset or entry
+        usual = {"C": entry.C, "gamma": entry.gamma, "scaling": entry.scaling}
+        return cls(name or data.upper(), entry, **{**usual, **different})
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.entry.n_features
+
 
 SPECS = (
-    Spec("ADULT", "a9a", 123, 2.0**5, 2.0**-7, "a9a.t"),
-    Spec("IJCNN", "ijcnn1", 22, 2.0**5, 2.0, "ijcnn1.t"),
-    Spec("COD-RNA", "cod-rna", 8, 2.0**5, 2.0**-3, "cod-rna.t", "range"),
-    Spec("COD-RNA-STD", "cod-rna", 8, 2.0**5, 2.0**-3, "cod-rna.t", "standard", variant=True),
-    Spec("SUSY", "SUSY.subset41k", 18, 2.0**5, 2.0**-7, scaling="standard"),
-    Spec("COVTYPE", "covtype.libsvm.binary.scale", 54, 2.0**7, 2.0**-3, big=True),
-    Spec("COVTYPE-G8", "covtype.libsvm.binary.scale", 54, 2.0**5, 8.0, big=True, variant=True),
+    Spec.of("adult"),
+    Spec.of("ijcnn"),
+    Spec.of("cod-rna"),
+    Spec.of("cod-rna", "COD-RNA-STD", scaling="standard", variant=True),
+    Spec.of("susy"),
+    Spec.of("covtype", big=True),
+    Spec.of("covtype", "COVTYPE-G8", C=2.0**5, gamma=8.0, big=True, variant=True),
 )
 
 
@@ -115,24 +132,21 @@ def data_folder() -> Path:
 
 def missing_files(folder: Path, spec: Spec) -> list[str]:
     """Return the names of the files that a data set lacks."""
-    needed = [spec.file] if spec.test_file is None else [spec.file, spec.test_file]
-    return [file for file in needed if find_file(folder, file) is None]
+    places = _places(folder)
+    return [file.name for file in spec.entry.files if places.find(file.name) is None]
 
 
 def load(folder: Path, spec: Spec) -> Problem:
     """Load, split and scale a data set. Rows are dense float64: what most users have."""
-    X, y = _read(folder, spec.file, spec.n_features)
-    if spec.test_file is None:
-        X, y, X_test, y_test = split_fifth(X, y)
-    else:
-        X_test, y_test = _read(folder, spec.test_file, spec.n_features)
-    X, X_test = scale(X, X_test, spec.scaling)
-    return Problem(spec, X, y, X_test, y_test)
+    data = assemble(spec.entry, _places(folder), spec.scaling, "dense")
+    return Problem(spec, data.X, data.y, data.X_test, data.y_test)
 
 
 def read_text(folder: Path, spec: Spec) -> bytes:
     """Return the decompressed text of the training file."""
-    return b"".join(read_pieces(_existing(folder, spec.file)))
+    path = _places(folder).find(spec.entry.train.name)
+    assert path is not None, "it was loaded before"
+    return b"".join(read_pieces(path))
 
 
 def parse_text(stream: BinaryIO, n_features: int) -> tuple[Any, Array]:
@@ -141,14 +155,5 @@ def parse_text(stream: BinaryIO, n_features: int) -> tuple[Any, Array]:
     return X, y
 
 
-def _read(folder: Path, file: str, n_features: int) -> tuple[Array, Array]:
-    table = read_table(_existing(folder, file), n_features)
-    return in_form(table.X, "dense"), table.y
-
-
-def _existing(folder: Path, file: str) -> Path:
-    path = find_file(folder, file)
-    if path is None:
-        message = f"the data folder holds no {file}, plain or compressed"
-        raise FileNotFoundError(message)
-    return path
+def _places(folder: Path) -> Places:
+    return Places(folder, cache_folder("datasets"), base_url="", download=False)

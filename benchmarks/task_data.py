@@ -1,12 +1,11 @@
 """The data sets of the other tasks: many classes, regression, one class; and their hyper-parameters.
 
-C, gamma and epsilon are those with which the exact SVM of scikit-learn predicts best in cross-validation,
-on a grid of powers of two: ``python -m benchmarks.task_search`` finds them again. Only those of LETTER are
-given. All models of a data set use the same.
+Those of the catalogue, which are good for the exact SVM: ``python -m benchmarks.task_search`` finds them again. What one
+class needs is only here. All models of a data set use the same.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,41 +18,29 @@ class TaskSpec(Spec):
     """A data set of another task than two classes."""
 
     task: Literal["classes", "regression", "one class"] = "classes"
-    epsilon: float = 0.0  #: regression: of the loss, for a target of standard deviation 1
-    nu: float = 0.0  #: one class: the share of training rows to call outliers
+    nu: float = 0.1  #: one class: the share of training rows to call outliers
     inliers: float = 0.0  #: one class: the label of the rows to train with
 
-
-def _regression(name: str, n_features: int, C: float, gamma: float, epsilon: float) -> TaskSpec:
-    return TaskSpec(
-        name,
-        name.lower(),
-        n_features,
-        C,
-        gamma,
-        scaling="standard",
-        task="regression",
-        epsilon=epsilon,
-    )
-
-
-def _one_class(spec: Spec, gamma: float, inliers: float) -> TaskSpec:
-    parameters = {**asdict(spec), "gamma": gamma, "inliers": inliers}
-    return TaskSpec(**parameters, task="one class", nu=0.1)
+    @property
+    def epsilon(self) -> float:
+        """Regression: of the loss, for a target of standard deviation 1."""
+        return self.entry.epsilon or 0.0
 
 
 TASK_SPECS = (
-    TaskSpec("PENDIGITS", "pendigits", 16, 2.0, 2.0, "pendigits.t", "range"),
-    TaskSpec("SATIMAGE", "satimage.scale", 36, 2.0**3, 2.0**-1, "satimage.scale.t"),
-    TaskSpec("USPS", "usps.esl-train", 256, 2.0**3, 2.0**-7),
-    TaskSpec("LETTER", "letter.scale", 16, 2.0**4, 2.0**2, "letter.scale.t"),
-    TaskSpec("FASHION", "fashion-mnist.10k", 784, 2.0**3, 2.0**-7, "fashion-mnist.t", "bytes"),
-    _regression("CADATA", 8, 2.0**3, 2.0**-3, 2.0**-2),
-    _regression("CPUSMALL", 12, 2.0**5, 2.0**-7, 2.0**-3),
-    _regression("ABALONE", 8, 2.0**3, 2.0**-3, 2.0**-2),
-    _one_class(Spec("COD-RNA-STD", "cod-rna", 8, 1.0, 1.0, "cod-rna.t", "standard"), 1.0, -1),
-    _one_class(Spec("IJCNN", "ijcnn1", 22, 1.0, 1.0, "ijcnn1.t"), 2.0**3, -1),
-    _one_class(Spec("MUSHROOMS", "mushrooms", 112, 1.0, 1.0), 2.0**-3, 2),
+    TaskSpec.of("pendigits"),
+    TaskSpec.of("satimage"),
+    TaskSpec.of("usps-esl", "USPS"),
+    TaskSpec.of("letter"),
+    TaskSpec.of("fashion-mnist-10k", "FASHION"),
+    TaskSpec.of("cadata", task="regression"),
+    TaskSpec.of("cpusmall", task="regression"),
+    TaskSpec.of("abalone", task="regression"),
+    TaskSpec.of(
+        "cod-rna", "COD-RNA-STD", scaling="standard", task="one class", gamma=1.0, inliers=-1
+    ),
+    TaskSpec.of("ijcnn", task="one class", gamma=2.0**3, inliers=-1),
+    TaskSpec.of("mushrooms", task="one class", gamma=2.0**-3, inliers=2),
 )
 
 

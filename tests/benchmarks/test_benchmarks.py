@@ -31,6 +31,8 @@ from benchmarks.rivals import OURS, PART, PEERS
 from benchmarks.task_data import TaskSpec
 from benchmarks.yardstick import KernelBlocks, single
 
+from budgetsvm.datasets._entry import DataFile, Entry
+
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_yardstick_evaluates_the_kernel(threads: int) -> None:
@@ -119,6 +121,10 @@ def _write_libsvm(path: Path, X: Any, y: Any) -> None:
     path.write_text("\n".join(lines), encoding="ascii")
 
 
+def _entry(file: str, **more: Any) -> Entry:
+    return Entry(file, 3, DataFile(file, 300), split="fifth", **more)
+
+
 @pytest.fixture
 def small_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """One data set of each task, and one whose file is missing."""
@@ -132,10 +138,10 @@ def small_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         task_data,
         "TASK_SPECS",
         (
-            TaskSpec("LETTER", "classes", 3, 4.0, 0.5),
-            TaskSpec("USPS", "absent", 3, 4.0, 0.5),
-            TaskSpec("CADATA", "regression", 3, 4.0, 0.5, task="regression", epsilon=0.1),
-            TaskSpec("RINGS", "two", 3, 1.0, 0.5, task="one class", nu=0.1, inliers=1),
+            TaskSpec("LETTER", _entry("classes"), 4.0, 0.5),
+            TaskSpec("USPS", _entry("absent"), 4.0, 0.5),
+            TaskSpec("CADATA", _entry("regression", epsilon=0.1), 4.0, 0.5, task="regression"),
+            TaskSpec("RINGS", _entry("two"), 1.0, 0.5, task="one class", inliers=1),
         ),
     )
     return tmp_path
