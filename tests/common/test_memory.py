@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from oracles.problems import noisy_xor
 from scipy import sparse
@@ -44,29 +45,42 @@ def test_it_is_never_nothing(monkeypatch: pytest.MonkeyPatch, scarce: str) -> No
     assert limit(monkeypatch, **{scarce: 0.0}) > 0
 
 
-def fake(soft: int) -> Any:
-    return SimpleNamespace(RLIMIT_AS=9, RLIM_INFINITY=-1, getrlimit=lambda _: (soft, -1))
+class FakeProcess:
+    """A process that uses 3 GiB of address space, and may use `soft` bytes."""
+
+    soft = -1
+
+    def rlimit(self, _: int) -> tuple[int, int]:
+        return self.soft, -1
+
+    def memory_info(self) -> Any:
+        return SimpleNamespace(vms=3 << 30)
+
+
+def fake(soft: int, **names: int) -> Any:
+    process = type("Process", (FakeProcess,), {"soft": soft})
+    return SimpleNamespace(Process=process, Error=psutil.Error, RLIM_INFINITY=-1, **names)
 
 
 def test_address_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_address_space_used", lambda: 3 * GIB)
     for module, left in (
-        (None, float("inf")),  # as on Windows
-        (fake(-1), float("inf")),
-        (fake(5 << 30), 2 * GIB),
-        (fake(1 << 30), 0.0),
+        (fake(1 << 30), float("inf")),  # as on Windows
+        (fake(-1, RLIMIT_AS=9), float("inf")),
+        (fake(5 << 30, RLIMIT_AS=9), 2 * GIB),
+        (fake(1 << 30, RLIMIT_AS=9), 0.0),
     ):
-        monkeypatch.setattr(memory, "resource", module)
+        monkeypatch.setattr(memory, "psutil", module)
         assert memory._address_space() == left
 
 
 SYSTEM_LIMIT_SCRIPT = """
 import json, resource, sys
 import numpy as np
+import psutil
 from budgetsvm import BudgetSVC
 from budgetsvm._common import memory
 
-used = memory._address_space_used()
+used = psutil.Process().memory_info().vms
 room = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (int(used) + room, resource.RLIM_INFINITY))
 rng = np.random.default_rng(0)
