@@ -16,12 +16,12 @@ from tools.core.joint_problems import (
     make_trainer,
     outputs_of,
 )
+from tools.trainers import new_trainer
 
 from budgetsvm import kernels
 from budgetsvm._learn.joint_trainer import JointTrainer
-from budgetsvm._learn.trainer import Trainer
+from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
 from budgetsvm.losses import Hinge, Logistic, Loss, SquaredHinge
@@ -60,7 +60,7 @@ def visit_and_compare(
     bias = trainer.bias * stored
     f = plain.kernel(plain.X[i], points)[0] @ rows + (bias if len(bias) else 0.0)
     alpha = trainer.alpha[i].astype(float)
-    steps, _, mistakes, merges, degradation, loss = trainer._visit(np.array([i]))
+    steps, _, mistakes, merges, degradation, loss, _ = trainer.visit(np.array([i]))
     q = float(plain.kernel(plain.X[i], plain.X[i])[0, 0]) + (len(bias) > 0)
     if bsgd:
         row = plain.bsgd(i, f, t + 1, q)
@@ -205,7 +205,7 @@ def test_the_comparison_notices_a_small_difference() -> None:
 @pytest.mark.parametrize("budget", [1, 2, 5])
 def test_small_budgets(budget: int, kind: str, maintenance: str) -> None:
     trainer = make_trainer(outputs_of(kind, None, 2.0), maintenance=maintenance, budget=budget)
-    trainer._visit(np.arange(N))
+    trainer.visit(np.arange(N))
     assert trainer.terms.size == budget
     assert np.isfinite(trainer.coef).all()
     assert (abs(trainer.alpha) <= trainer.problem.outputs.box[:, np.newaxis] * (1 + 1e-6)).all()
@@ -219,7 +219,8 @@ def test_the_length_of_a_call_does_not_matter(solver: str, maintenance: str) -> 
         outputs = outputs_of("classes", None, 2.0 if solver == "bsca" else 2.0 / N)
         trainer = make_trainer(outputs, solver=solver, maintenance=maintenance, bias=True)
         order = np.concatenate([np.random.default_rng(k).permutation(N) for k in range(3)])
-        counts = sum(trainer._visit(order[k : k + length]) for k in range(0, len(order), length))
+        parts = [trainer.visit(order[k : k + length]) for k in range(0, len(order), length)]
+        counts = np.sum(parts, axis=0)[:6]
         f = trainer.coef[: trainer.terms.size], trainer.terms.points(), trainer.bias
         results.append((counts, f))
     for counts, f in results[1:]:
@@ -247,15 +248,10 @@ def test_two_classes_are_a_binary_problem(solver: str, maintenance: str, bias: b
         bias=bias,
         budget=20,
     )
-    single = Trainer(
-        joint.settings,
-        Problem(joint.problem.rows, Targets.of_labels(y, box)),
-        TermStore(21, 2, np.float64),
-        np.random.default_rng(0),
-        bias=np.zeros(1) if bias else np.empty(0),
-    )
+    problem = Problem(joint.problem.rows, Targets.of_labels(y, box))
+    single = new_trainer(OutputTrainer, joint.settings, problem, np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(60)[:48]
-    counts, expected = joint._visit(order), single._visit(order)
+    counts, expected = (np.array(trainer.visit(order)[:6]) for trainer in (joint, single))
     rows = joint.coef[: joint.terms.size]
     np.testing.assert_allclose(rows[:, 0], -rows[:, 1], atol=1e-9)
     np.testing.assert_allclose(counts[[0, 2, 3]], expected[[0, 2, 3]])
@@ -280,13 +276,9 @@ def test_two_coupled_classes_are_a_binary_problem_with_half_the_steps() -> None:
     X, y = moons(60, 4, noise=0.3)
     labels = (y > 0).astype(np.int32)
     joint = make_trainer(OneVsRest(np.full(60, 0.5), Hinge(), labels, 2, True), X=X, budget=59)
-    single = Trainer(
-        joint.settings,
-        Problem(joint.problem.rows, Targets.of_labels(y, np.full(60, 1.0))),
-        TermStore(60, 2, np.float64),
-        np.random.default_rng(0),
-    )
+    problem = Problem(joint.problem.rows, Targets.of_labels(y, np.full(60, 1.0)))
+    single = new_trainer(OutputTrainer, joint.settings, problem, np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(60)[:50]
-    joint._visit(order)
-    single._visit(order)
+    joint.visit(order)
+    single.visit(order)
     np.testing.assert_allclose(2 * joint.alpha.sum(axis=1), single.alpha, atol=1e-6)

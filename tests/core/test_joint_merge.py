@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import reference
 from oracles.problems import blobs
+from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, _core, kernels
 from budgetsvm._learn.joint_trainer import JointTrainer
@@ -295,13 +296,10 @@ def test_the_solver_keeps_the_budget(name: str, budget: int) -> None:
     X, _ = blobs(120, 3, 1)
     labels = np.random.default_rng(0).integers(3, size=120).astype(np.int32)
     settings = Settings(GAUSSIAN, BSCA(), OPTIONS[name], budget)
-    trainer = JointTrainer(
-        settings,
-        Problem(Rows(X, np.float64, None), OneVsRest(np.ones(120), Hinge(), labels, 3, False)),
-        TermStore(budget + 1, 3, np.float64),
-        np.random.default_rng(0),
-    )
-    trainer._visit(np.arange(120))
+    outputs = OneVsRest(np.ones(120), Hinge(), labels, 3, False)
+    problem = Problem(Rows(X, np.float64, None), outputs)
+    trainer = new_trainer(JointTrainer, settings, problem, np.random.default_rng(0))
+    trainer.visit(np.arange(120))
     assert 1 <= trainer.terms.size <= budget
     assert np.isfinite(trainer.coef).all()
 

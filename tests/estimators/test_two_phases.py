@@ -13,13 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 from tools.machines import CERTIFICATE, make, objective
+from tools.trainers import new_trainer
 
 from budgetsvm import kernels
-from budgetsvm._common.progress import Progress
 from budgetsvm._estimators.user_input import generator
-from budgetsvm._learn.settings import Settings
-from budgetsvm._learn.trainer import Trainer
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets
@@ -86,15 +85,11 @@ def test_polish_false_is_the_plain_solver(epochs: int) -> None:
     model = make(polish=False, epochs=epochs, random_state=7).fit(X, y)
     assert not any(hasattr(model, name) for name in CERTIFICATE)
     centre = model._expansion.centre
-    terms = TermStore(30, 2, np.float32)
-    trainer = Trainer(
-        Settings(kernels.Gaussian(1.0), BSCA(), Merge(), 30),
-        Problem(Rows(X, np.float32, centre), Targets.of_labels(y, np.full(700, 10.0))),
-        terms,
-        generator(7),
-    )
-    with Progress("", 0, shown=False) as progress:
-        trainer.run(epochs * 700, progress)
+    settings = Settings(kernels.Gaussian(1.0), BSCA(), Merge(), 30)
+    problem = Problem(Rows(X, np.float32, centre), Targets.of_labels(y, np.full(700, 10.0)))
+    trainer = new_trainer(OutputTrainer, settings, problem, generator(7))
+    trainer.run(Plan(epochs * 700))
+    terms = trainer.terms
     np.testing.assert_array_equal(model.dual_coef_[0], terms.coef[: terms.size])
     np.testing.assert_array_equal(model._expansion.points, terms.points())
     assert len(model.history_) == epochs

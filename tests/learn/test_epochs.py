@@ -7,12 +7,11 @@ import pytest
 from oracles import reference
 from oracles.problems import moons, weights
 from tools.core.runs import MAINTENANCE, CoreRun
+from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, kernels
-from budgetsvm._common.progress import Progress
-from budgetsvm._learn.settings import Settings
-from budgetsvm._learn.trainer import Trainer
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets
@@ -22,12 +21,11 @@ from budgetsvm.solvers import BSCA, BSGD
 
 def make_trainer(
     solver: Any, maintenance: Maintenance, budget: int | None, n: int = 200
-) -> Trainer:
+) -> OutputTrainer:
     X, y = moons(n, 3, noise=0.25)
     settings = Settings(kernels.Gaussian(1.5), solver, maintenance, budget)
     problem = Problem(Rows(X, np.float64, None), Targets.of_labels(y, 3.0 * weights(n, 2)))
-    terms = TermStore(0 if budget is None else budget, 2, np.float64)
-    return Trainer(settings, problem, terms, np.random.default_rng(11))
+    return new_trainer(OutputTrainer, settings, problem, np.random.default_rng(11))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +43,7 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     """The records of two epochs against the reference's count over the same visits."""
     ours, theirs = MAINTENANCE[maintenance]
     trainer = make_trainer(solver(order=order), ours, 15)
-    with Progress("", 0, shown=False) as progress:
-        trainer.run(2 * len(trainer.problem.outputs.y), progress)
+    trainer.run(Plan(2 * len(trainer.problem.outputs.y)))
     problem, n = trainer.problem, len(trainer.problem.outputs.y)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
     plain = plain_class(
@@ -86,8 +83,7 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
 def test_steps_and_violations_are_different_counts() -> None:
     """BSCA steps without a violation (δ < 0) and violations without a step (α_i = C_i)."""
     trainer = make_trainer(BSCA(), Merge(), 30)
-    with Progress("", 0, shown=False) as progress:
-        trainer.run(4 * len(trainer.problem.outputs.y), progress)
+    trainer.run(Plan(4 * len(trainer.problem.outputs.y)))
     last = trainer.history[-1]
     assert last["steps"] != last["violations"]
     X, y = np.zeros((1, 2)), np.ones(1)

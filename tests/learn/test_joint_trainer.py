@@ -16,9 +16,8 @@ from tools.core.joint_problems import (
 )
 
 from budgetsvm import BudgetSVC, _core, kernels
-from budgetsvm._common.progress import Progress
 from budgetsvm._learn.learn import learn_terms
-from budgetsvm._learn.settings import Settings
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
@@ -33,14 +32,14 @@ def test_bad_arguments() -> None:
     assert isinstance(outputs, OneVsRest)
     trainer.problem = replace(trainer.problem, outputs=replace(outputs, labels=outputs.labels + 1))
     with pytest.raises(ValueError, match="label is out of range"):
-        trainer._visit(np.arange(3))
+        trainer.visit(np.arange(3))
     trainer = make_trainer(outputs_of("classes", None, 1.0), kernel=kernels.Laplacian(1.0))
     with pytest.raises(ValueError, match="Gaussian"):
-        trainer._visit(np.arange(3))
+        trainer.visit(np.arange(3))
     trainer = make_trainer(outputs_of("classes", None, 1.0))
     trainer.coef = trainer.coef[:, :4].copy()
     with pytest.raises(ValueError, match="differ in length"):
-        trainer._visit(np.arange(3))
+        trainer.visit(np.arange(3))
     trainer = make_trainer(outputs_of("regression", None, 1.0))
     arguments = (trainer.problem.rows.source(np.arange(2)), np.arange(2), np.ones(2))
     values = trainer.problem.outputs.values  # type: ignore[attr-defined]
@@ -66,21 +65,18 @@ def test_training_goes_on_from_a_model(solver: str) -> None:
     """Two runs are one, with the coefficients of a model in between."""
     X, labels = blobs(N, 4, 3)[0], outputs_of("classes", None, 0.5)
     kernel = kernels.Gaussian(GAMMA)
-    settings = Settings(kernel, SOLVERS[solver], Merge(), 10)
+    settings = Settings(kernel, SOLVERS[solver], Merge(), 10, intercept=True)
     problem = Problem(Rows(X, np.float64, None), labels)
     empty = KernelExpansion(kernel, np.zeros((0, 4)), np.zeros((5, 0)), np.zeros(5), None)
-    options: dict[str, Any] = {"n_threads": 1, "intercept": True, "adapt": False}
-    options |= {"stopping": None, "verbose": False}
-    first = learn_terms(empty, problem, settings, 50, np.random.default_rng(0), done=0, **options)
-    again = learn_terms(
-        first.model, problem, settings, 30, np.random.default_rng(1), done=50, **options
-    )
+    rng = np.random.default_rng
+    first = learn_terms(empty, problem, settings, Plan(50), rng(0))
+    again = learn_terms(first.model, problem, settings, Plan(30, done=50), rng(1))
     assert again.visits == 80
     trainer = make_trainer(labels, X=X, solver=solver, bias=True, budget=10)
     orders = [np.random.default_rng(k).permutation(N)[:m] for k, m in ((0, 50), (1, 30))]
-    trainer._visit(orders[0])
+    trainer.visit(orders[0])
     trainer.alpha[:] = 0
-    trainer._visit(orders[1])
+    trainer.visit(orders[1])
     scale = 1 / trainer.t if solver == "bsgd" else 1.0
     np.testing.assert_allclose(again.model.bias, scale * trainer.bias, rtol=1e-9)
     rows = scale * trainer.coef[: trainer.terms.size]
@@ -90,8 +86,7 @@ def test_training_goes_on_from_a_model(solver: str) -> None:
 def test_terms_are_learned_from_the_joint_problem() -> None:
     outputs = outputs_of("classes", Logistic(), 4.0)
     trainer = make_trainer(outputs)
-    with Progress("", 0, shown=False) as progress:
-        trainer.learn_basis(2 * N, progress)
+    trainer.learn_basis(Plan(2 * N))
     joint = trainer.problem.outputs
     assert isinstance(joint, OneVsRest)
     assert joint.coupled

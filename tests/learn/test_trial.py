@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from oracles.problems import moons
 from tools.core.runs import iid, make_pair
+from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, kernels
-from budgetsvm._common.progress import Progress
-from budgetsvm._learn.settings import Settings
-from budgetsvm._learn.trainer import Trainer
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets
@@ -42,9 +41,8 @@ def restarts(solver: Any, gamma: float, C: float, n_terms: int = 2) -> bool:
     X, y = moons(2000, 3)
     settings = Settings(kernels.Gaussian(gamma), solver, Merge(n_terms=n_terms), 20)
     problem = Problem(Rows(X, np.float64, None), Targets.of_labels(y, np.full(2000, C)))
-    trainer = Trainer(settings, problem, TermStore(21, 2, np.float64), np.random.default_rng(0))
-    with Progress("", 0, shown=False) as progress:
-        trainer.learn_basis(2000, progress)
+    trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(0))
+    trainer.learn_basis(Plan(2000))
     assert trainer.problem.outputs.box[0] in (C, pytest.approx(0.3))
     return trainer.problem is not problem
 

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from oracles.problems import blobs, weights
 from scipy.optimize import linear_sum_assignment
+from tools.trainers import new_trainer
 
 from budgetsvm import kernels
 from budgetsvm._learn.joint_trainer import JointTrainer
 from budgetsvm._learn.settings import Settings
-from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import ManyTargets, OneVsRest, Outputs
@@ -44,15 +44,10 @@ def make_trainer(
     kernel: kernels.Kernel | None = None,
 ) -> JointTrainer:
     X = blobs(N, 4, 3, 0.6)[0] if X is None else X
-    return JointTrainer(
-        Settings(
-            kernel or kernels.Gaussian(GAMMA), SOLVERS[solver], MAINTENANCE[maintenance], budget
-        ),
-        Problem(Rows(X, dtype, None), outputs),
-        TermStore(budget + 1, X.shape[1], dtype),
-        np.random.default_rng(0),
-        bias=np.zeros(outputs.count) if bias else np.empty(0),
-    )
+    kernel = kernel or kernels.Gaussian(GAMMA)
+    settings = Settings(kernel, SOLVERS[solver], MAINTENANCE[maintenance], budget, bias)
+    problem = Problem(Rows(X, dtype, None), outputs)
+    return new_trainer(JointTrainer, settings, problem, np.random.default_rng(0))
 
 
 def apart(rows: Any, points: Any, other_rows: Any, other_points: Any) -> float:
