@@ -1,5 +1,7 @@
 """Early stopping: when it stops, what it keeps, what it says about bad fractions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles.problems import noisy_xor
@@ -15,6 +17,7 @@ from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
 from budgetsvm.losses import Hinge
+from budgetsvm.monitoring._observer import Counts, Learned, LearnMoment
 
 
 def problem_of(kind):
@@ -238,7 +241,10 @@ def test_early_stopping_keeps_the_best_model() -> None:
         return KernelExpansion(kernels.Gaussian(1e6), points, coef, np.zeros(3), None)
 
     models = [model_with(k) for k in (10, 30, 20, 40, 40, 39, 50)]
-    stops = [stopping.after_epoch(model) for model in models]
+    stops = [
+        stopping.end_epoch(LearnMoment(0, Counts(), 0, partial(Learned, model, 0, 0, []), None))
+        for model in models
+    ]
     assert stopping.scores[:6] == [0.2, 0.6, 0.4, 0.8, 0.8, 0.78]
     assert stops[:6] == [False] * 5 + [True]
     assert stopping.best is models[6]  # the last one was better still
