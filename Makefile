@@ -64,8 +64,8 @@ sanitize-memory:
 	$(call build_sanitized,address$(comma)undefined,memory)
 	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS) \
-	  --deselect tests/estimators/test_two_phases.py::test_memory_stays_within_the_limit \
-	  --deselect tests/robustness/test_limits.py::test_the_default_limit_respects_that_of_the_process
+	  --deselect tests/common/test_memory.py::test_memory_stays_within_the_limit \
+	  --deselect tests/common/test_memory.py::test_the_default_limit_respects_that_of_the_process
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)

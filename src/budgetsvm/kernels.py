@@ -5,9 +5,10 @@
 BudgetSVC(kernel=Laplacian(gamma=0.5), maintenance='remove')
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,22 @@ from budgetsvm._common.checks import check_integer, check_number
 
 Gamma: TypeAlias = float | Literal["scale", "auto"]
 KernelFunction: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
-CoreKernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
 
 __all__ = ["Callback", "Gaussian", "Kernel", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
 
+class CoreKernel(NamedTuple):
+    """What the compiled core wants to know of a kernel; numbers that it has not are as good as any."""
+
+    name: str
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
+    function: Callable[..., Any] | None = None
+
+
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(ABC):
     """A kernel function k(x, z). Use one of its subclasses."""
 
     name: ClassVar[str]
@@ -31,98 +41,135 @@ class Kernel:
     translation_invariant: ClassVar[bool] = False
     #: Two terms can be merged into one.
     mergeable: ClassVar[bool] = False
+    #: Its values come from Python, one row at a time.
+    in_python: ClassVar[bool] = False
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 - not all have something to check
         """Raise a ValueError if a parameter makes no sense."""
-        gamma = getattr(self, "gamma", 1.0)
-        if isinstance(gamma, str):
-            if gamma not in ("scale", "auto"):
-                message = f'gamma must be "scale", "auto" or a positive number, not {gamma!r}'
-                raise ValueError(message)
-        else:
-            check_number("gamma", gamma, above=0)
-        check_number("coef0", getattr(self, "coef0", 0.0))
-        check_integer("degree", getattr(self, "degree", 3), least=1)
 
-    def resolve(self, n_features: int, variance: float) -> Self:
+    def resolve(self, n_features: int, variance: float) -> Self:  # noqa: ARG002
         """Replace gamma="scale" and "auto" by the number they stand for, as scikit-learn does."""
-        gamma = getattr(self, "gamma", None)
-        if not isinstance(gamma, str):
-            return self
-        spread = variance if gamma == "scale" and variance > 0 else 1.0
-        return replace(self, gamma=1.0 / (n_features * spread))  # type: ignore[call-arg]
+        return self
 
+    @abstractmethod
+    def core(self) -> CoreKernel:
+        """Return what the compiled core wants to know."""
+
+    @abstractmethod
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, x) for points of the given squared norms."""
-        raise NotImplementedError
 
     def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, z) for all rows of X and Z, by the formula: slow and precise, for checks."""
-        raise NotImplementedError
+        return self.diagonal(X @ Z.T)  # unless a kernel is a function of something else
+
+    def norms(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the core keeps of every term: its norm, of the kind that distances are made of."""
+        return np.asarray((points**2).sum(axis=1))
+
+    def argument(self, squared_norm: float) -> float:
+        """Return how large what the kernel is a function of gets, among points of this squared norm."""
+        return squared_norm
 
     def relative_error(self, points: NDArray[Any]) -> float:  # noqa: ARG002
         """Return the error of kernel values near these points, in units of rounding errors."""
         return 1.0
 
+    @property
+    def growth(self) -> int:
+        """The power of <x, z> that the kernel, or what it is made of, grows with; 0: it is bounded."""
+        return 1
+
+    def largest_product(self, most: float) -> float:
+        """Return the |<x, z>| up to which no value, nor what it is made of, exceeds this number."""
+        return most
+
+    def of_shrunk_row(self, size: float) -> Self:
+        """Return what times size^growth is the kernel of a row, if it is given the row divided by size."""
+        message = f"the {self.name} kernel does not scale with its argument"
+        raise NotImplementedError(message)
+
+
+class _WithGamma(Kernel):
+    """A kernel with a coefficient gamma. Not a dataclass: where gamma stands among its numbers, a kernel decides."""
+
+    gamma: Gamma
+
+    def check(self) -> None:
+        """Raise a ValueError if gamma makes no sense."""
+        if not isinstance(self.gamma, str):
+            check_number("gamma", self.gamma, above=0)
+        elif self.gamma not in ("scale", "auto"):
+            message = f'gamma must be "scale", "auto" or a positive number, not {self.gamma!r}'
+            raise ValueError(message)
+
+    def resolve(self, n_features: int, variance: float) -> Self:
+        """Replace gamma="scale" and "auto" by the number they stand for."""
+        if not isinstance(self.gamma, str):
+            return self
+        spread = variance if self.gamma == "scale" and variance > 0 else 1.0
+        return replace(self, gamma=1.0 / (n_features * spread))  # type: ignore[call-arg]
+
+    def argument(self, squared_norm: float) -> float:
+        """Return gamma times the squared norm."""
+        return float(self.gamma) * squared_norm
+
+
+class _Radial(_WithGamma):
+    """A kernel that falls from 1 to 0 with a distance."""
+
+    translation_invariant: ClassVar[bool] = True
+
     def core(self) -> CoreKernel:
         """Return what the compiled core wants to know."""
-        gamma = float(getattr(self, "gamma", 1.0))
-        return (
-            self.name,
-            gamma,
-            float(getattr(self, "coef0", 0.0)),
-            int(getattr(self, "degree", 1)),
-            None,
-        )
-
-
-@dataclass(frozen=True)
-class Gaussian(Kernel):
-    """exp(-gamma ||x - z||²), the default. The only one whose terms can be merged."""
-
-    gamma: Gamma = "scale"
-    name: ClassVar[str] = "rbf"
-    translation_invariant: ClassVar[bool] = True
-    mergeable: ClassVar[bool] = True
+        return CoreKernel(self.name, float(self.gamma))
 
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ones."""
         return np.ones_like(squared_norms)
+
+    def relative_error(self, points: NDArray[Any]) -> float:
+        """Return the error of kernel values near these points: distances are differences of norms."""
+        norms = self.norms(points.astype(np.float64))
+        return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))
+
+    @property
+    def growth(self) -> int:
+        """0: it is bounded."""
+        return 0
+
+
+@dataclass(frozen=True)
+class Gaussian(_Radial):
+    """exp(-gamma ||x - z||²), the default. The only one whose terms can be merged."""
+
+    gamma: Gamma = "scale"
+    name: ClassVar[str] = "rbf"
+    mergeable: ClassVar[bool] = True
 
     def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, z) for all rows of X and Z."""
         return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, "sqeuclidean")))
 
-    def relative_error(self, points: NDArray[Any]) -> float:
-        """Return the error of kernel values near these points: distances are differences of norms."""
-        norms = np.square(points, dtype=np.float64).sum(axis=1)
-        return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))
-
 
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(_Radial):
     """exp(-gamma ||x - z||_1)."""
 
     gamma: Gamma = "scale"
     name: ClassVar[str] = "laplacian"
-    translation_invariant: ClassVar[bool] = True
-
-    def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ones."""
-        return np.ones_like(squared_norms)
 
     def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, z) for all rows of X and Z."""
         return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, "cityblock")))
 
-    def relative_error(self, points: NDArray[Any]) -> float:
-        """Return the error of kernel values near these points: distances are differences of norms."""
-        norms = abs(points.astype(np.float64)).sum(axis=1)
-        return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))
+    def norms(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Σ_k |z_k| of every term."""
+        return np.asarray(abs(points).sum(axis=1))
 
 
 @dataclass(frozen=True)
-class Polynomial(Kernel):
+class Polynomial(_WithGamma):
     """(gamma <x, z> + coef0)^degree."""
 
     degree: int = 3
@@ -130,33 +177,58 @@ class Polynomial(Kernel):
     coef0: float = 0.0
     name: ClassVar[str] = "poly"
 
+    def check(self) -> None:
+        """Raise a ValueError if a parameter makes no sense."""
+        super().check()
+        check_number("coef0", self.coef0)
+        check_integer("degree", self.degree, least=1)
+
+    def core(self) -> CoreKernel:
+        """Return what the compiled core wants to know."""
+        return CoreKernel(self.name, float(self.gamma), float(self.coef0), int(self.degree))
+
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, x) for points of the given squared norms."""
-        powers: NDArray[np.float64] = (
-            float(self.gamma) * squared_norms + self.coef0
-        ) ** self.degree
-        return powers
+        return np.asarray((float(self.gamma) * squared_norms + self.coef0) ** self.degree)
 
-    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, z) for all rows of X and Z."""
-        return self.diagonal(X @ Z.T)
+    @property
+    def growth(self) -> int:
+        """The degree."""
+        return self.degree
+
+    def largest_product(self, most: float) -> float:
+        """Return the |<x, z>| up to which no value, nor what it is made of, exceeds this number."""
+        root = float(most ** (1 / self.degree))
+        return min(most, (root - abs(self.coef0)) / float(self.gamma))
+
+    def of_shrunk_row(self, size: float) -> Self:
+        """Return what times size^degree is the kernel of a row, if it is given the row divided by size.
+
+        (γ <x, z> + c)^p = s^p (γ <x / s, z> + c / s)^p.
+        """
+        return replace(self, coef0=self.coef0 / size)
 
 
 @dataclass(frozen=True)
-class Sigmoid(Kernel):
+class Sigmoid(_WithGamma):
     """tanh(gamma <x, z> + coef0). Not positive definite in general."""
 
     gamma: Gamma = "scale"
     coef0: float = 0.0
     name: ClassVar[str] = "sigmoid"
 
+    def check(self) -> None:
+        """Raise a ValueError if a parameter makes no sense."""
+        super().check()
+        check_number("coef0", self.coef0)
+
+    def core(self) -> CoreKernel:
+        """Return what the compiled core wants to know."""
+        return CoreKernel(self.name, float(self.gamma), float(self.coef0))
+
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return k(x, x) for points of the given squared norms."""
         return np.tanh(float(self.gamma) * squared_norms + self.coef0)
-
-    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, z) for all rows of X and Z."""
-        return self.diagonal(X @ Z.T)
 
 
 @dataclass(frozen=True)
@@ -165,13 +237,13 @@ class Linear(Kernel):
 
     name: ClassVar[str] = "linear"
 
+    def core(self) -> CoreKernel:
+        """Return what the compiled core wants to know."""
+        return CoreKernel(self.name)
+
     def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the squared norms."""
         return squared_norms
-
-    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, z) for all rows of X and Z."""
-        return np.asarray(X @ Z.T)
 
 
 @dataclass(frozen=True)
@@ -185,9 +257,19 @@ class Callback(Kernel):
 
     function: KernelFunction
     name: ClassVar[str] = "callable"
+    in_python: ClassVar[bool] = True
 
-    def check(self) -> None:
-        """Nothing to check before the function is called."""
+    def core(self) -> CoreKernel:
+        """Return what the compiled core wants to know; which terms to call the function with, it is told later."""
+        return CoreKernel(self.name)
+
+    def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Norms say nothing about this kernel; see `of_itself`."""
+        raise NotImplementedError("a kernel function needs points, not norms")
+
+    def of_itself(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return k(x, x) of points."""
+        return np.array([self.row(x, x[np.newaxis])[0] for x in points])
 
     def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """Call the function and check what it returns."""
@@ -203,6 +285,11 @@ class Callback(Kernel):
         """Return k(x, z) for every row z of Z."""
         values: NDArray[np.float64] = self.matrix(x[np.newaxis], Z)[0]
         return values
+
+    @property
+    def growth(self) -> int:
+        """0: nothing is known, and its values are checked."""
+        return 0
 
 
 _NAMES = ("rbf", "laplacian", "poly", "sigmoid", "linear")

@@ -6,26 +6,49 @@ BudgetSVC(maintenance=Merge(n_terms=4, search='table', partners='any'))
 """
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, NamedTuple
 
 from budgetsvm._common.checks import check_choice, check_integer
 from budgetsvm.kernels import Kernel
 
-CoreMaintenance: TypeAlias = tuple[str, bool, bool, int]
-
 __all__ = ["Maintenance", "Merge", "Project", "Remove"]
+
+# Work in multiply-adds: of a golden section search, for one output and for several, and of a pair of terms.
+_GOLDEN_WORK, _JOINT_GOLDEN_WORK, _PROJECT_WORK = 5000, 25000, 10
+
+
+class CoreMaintenance(NamedTuple):
+    """What the compiled core wants to know of a strategy."""
+
+    name: str
+    golden: bool = False
+    same_sign: bool = False
+    n_terms: int = 2
 
 
 @dataclass(frozen=True)
 class Maintenance:
     """A strategy that reduces a model to its budget. Use one of its subclasses."""
 
+    name: ClassVar[str]
+    #: Points of terms are moved: how much that costs tells whether the terms are good for something.
+    makes_new_terms: ClassVar[bool] = False
+
     def check(self, kernel: Kernel) -> None:
         """Raise a ValueError if the strategy does not work with this kernel; most do with any."""
 
     def core(self) -> CoreMaintenance:
         """Return what the compiled core wants to know."""
-        return (type(self).__name__.lower(), False, False, 2)
+        return CoreMaintenance(self.name)
+
+    @property
+    def steps_per_run(self) -> int:
+        """For how many steps a run makes room."""
+        return 1
+
+    def work(self, size: int, n_outputs: int) -> float:  # noqa: ARG002
+        """Return what a run costs beyond a visit with so many terms, in multiply-adds."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +74,8 @@ class Merge(Maintenance):
     n_terms: int = 2
     search: Literal["table", "golden"] = "table"
     partners: Literal["any", "same-sign"] = "any"
+    name: ClassVar[str] = "merge"
+    makes_new_terms: ClassVar[bool] = True
 
     def check(self, kernel: Kernel) -> None:
         """Raise a ValueError if an option makes no sense, or with any but the Gaussian kernel."""
@@ -67,7 +92,18 @@ class Merge(Maintenance):
 
     def core(self) -> CoreMaintenance:
         """Return what the compiled core wants to know."""
-        return ("merge", self.search == "golden", self.partners == "same-sign", self.n_terms)
+        golden, same_sign = self.search == "golden", self.partners == "same-sign"
+        return CoreMaintenance(self.name, golden, same_sign, self.n_terms)
+
+    @property
+    def steps_per_run(self) -> int:
+        """For how many steps a run makes room."""
+        return self.n_terms - 1
+
+    def work(self, size: int, n_outputs: int) -> float:
+        """Return what a run costs beyond a visit with so many terms, in multiply-adds."""
+        each = _JOINT_GOLDEN_WORK if n_outputs > 1 else _GOLDEN_WORK
+        return size * each if self.search == "golden" else 0.0
 
 
 @dataclass(frozen=True)
@@ -77,10 +113,18 @@ class Project(Maintenance):
     Works with any kernel; a reduction costs O(budget²).
     """
 
+    name: ClassVar[str] = "project"
+
+    def work(self, size: int, n_outputs: int) -> float:  # noqa: ARG002
+        """Return what a run costs beyond a visit with so many terms, in multiply-adds."""
+        return _PROJECT_WORK * size * size
+
 
 @dataclass(frozen=True)
 class Remove(Maintenance):
     """Remove the term with the smallest |β|. Works with any kernel; the crudest strategy."""
+
+    name: ClassVar[str] = "remove"
 
 
 _BY_NAME = {

@@ -5,8 +5,9 @@
 BudgetSVC(solver=BSCA(order='uniform'))
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,22 @@ from budgetsvm._common.checks import check_choice
 
 __all__ = ["BSCA", "BSGD", "Solver"]
 
+# What maintenance may destroy before smaller steps are better: of what a visit inserts, which is about 1
+# at most, and of a step (docs/theory.md).
+_PER_VISIT, _PER_STEP = 0.15, 0.2
+
+
+class Upkeep(NamedTuple):
+    """What it cost to keep a model within its budget, once that was full."""
+
+    visits: int
+    steps: int  #: that room was made for
+    degradation: float  #: sum of the ‖Δw‖² that this caused
+    lost: float  #: sum of the shares of the steps that it amounts to
+
 
 @dataclass(frozen=True)
-class Solver:
+class Solver(ABC):
     """A stochastic solver that visits training points one after the other. Use a subclass.
 
     Parameters
@@ -28,6 +42,7 @@ class Solver:
     """
 
     order: Literal["permutation", "uniform"] = "permutation"
+    name: ClassVar[str]
 
     def check(self) -> None:
         """Raise a ValueError if an option makes no sense."""
@@ -39,6 +54,18 @@ class Solver:
             return rng.permutation(n)
         return rng.integers(n, size=n)
 
+    def magnification(self, t: int) -> float:  # noqa: ARG002
+        """Return how many times too large the core keeps all coefficients, after t visits."""
+        return 1
+
+    def clock(self, t: int, n: float) -> tuple[()] | tuple[int, float]:  # noqa: ARG002
+        """Return what the core has to know of the visits so far, and of the number of rows."""
+        return ()
+
+    @abstractmethod
+    def is_overwhelmed(self, upkeep: Upkeep) -> bool:
+        """Return whether maintenance destroys so much that smaller steps would be better."""
+
 
 @dataclass(frozen=True)
 class BSCA(Solver):
@@ -47,13 +74,37 @@ class BSCA(Solver):
     Without a budget this is stochastic coordinate ascent, and converges to the exact SVM.
     """
 
+    name: ClassVar[str] = "bsca"
+
+    def is_overwhelmed(self, upkeep: Upkeep) -> bool:
+        """Return whether much of what the visits insert is destroyed."""
+        return upkeep.degradation > _PER_VISIT * upkeep.visits
+
 
 @dataclass(frozen=True)
 class BSGD(Solver):
     """Budgeted stochastic gradient descent on the primal problem (eq. 4 of the paper).
 
-    Without a budget this is kernel Pegasos.
+    Without a budget this is kernel Pegasos. After t visits the steps are as 1 / t, and so is all that was
+    there before: the core keeps t times the coefficients, which then need not be touched.
     """
+
+    name: ClassVar[str] = "bsgd"
+
+    def magnification(self, t: int) -> float:
+        """Return how many times too large the core keeps all coefficients, after t visits."""
+        return t
+
+    def clock(self, t: int, n: float) -> tuple[int, float]:
+        """Return t and n, which the learning rate depends on."""
+        return t, n
+
+    def is_overwhelmed(self, upkeep: Upkeep) -> bool:
+        """Return whether much of every step is destroyed: a degradation of its own says little, as steps shrink.
+
+        A tenth of a step at most is lost where the budget suffices, and a third or more where a smaller C helps.
+        """
+        return upkeep.lost > _PER_STEP * upkeep.steps
 
 
 _BY_NAME = {"bsca": BSCA(), "bsgd": BSGD()}

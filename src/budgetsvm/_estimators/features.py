@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_choice
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
-from budgetsvm._estimators.user_input import generator
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
 from budgetsvm._problem.rows import as_rows
@@ -25,9 +25,20 @@ from budgetsvm.kernels import Gamma
 from budgetsvm.monitoring._interface import Monitor
 
 _ROWS_AT_ONCE = 1 << 14
-_OWN = {"task", "C", "random_state"}  # parameters that the machine does not get by name
+# Common attributes that are of no use to a transformer.
+_NOT_KEPT = (
+    "support_vectors_",
+    "duality_gap_",
+    "objective_",
+    "converged_",
+    "validation_scores_",
+    "n_iter_",
+    "history_",
+)
+_OWN = {"task", "C"}  # parameters that not every machine gets
 
 
+@documented(without=_NOT_KEPT)
 class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Kernel features on points that are learned for a task: at most `budget` of them.
 
@@ -42,32 +53,10 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         What the points are learned for. "auto" looks at y: labels, numbers, or none.
     C : float, default=1.0
         As of the estimator that learns the points, :class:`BudgetSVC` or :class:`BudgetSVR`.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
-        The kernel; all but "rbf" need ``maintenance="project"`` or ``"remove"``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid".
-    degree : int, default=3
-        Degree of the kernel "poly".
-    coef0 : float, default=0.0
-        Constant of the kernels "poly" and "sigmoid".
-    solver : {"bsca", "bsgd"} or Solver, default="bsca"
-        How the points are learned.
-    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
-        What to do when the budget is exceeded.
     epochs : "auto" or float, default="auto"
         How many times to go through the training data; "auto" is two, up to a million visits.
-    basis : {"learned", "random", "kmeans"} or array of shape (n_points, n_features), default="learned"
-        Where the points come from.
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic for kernel values, and the type of the features.
-    random_state : int, RandomState, Generator or None, default=None
-        Determines the order in which training points are visited.
-    n_jobs : int or None, default=None
-        Threads. None is all cores.
-    monitor : Monitor or None, default=None
-        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
-    verbose : int, default=0
-        1 shows a progress bar with the time left.
 
     Attributes
     ----------
@@ -75,14 +64,6 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         The points: a linearly independent subset of those learned.
     normalization_ : ndarray of shape (n_components, n_components)
         Kernel values with the points, times this matrix, are the features.
-    kernel_ : Kernel
-        The kernel with its numbers resolved.
-    monitor_ : Monitor
-        With `monitor`: a copy of it that has watched this fit.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where X had any.
 
     Examples
     --------
@@ -154,7 +135,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         machine = self._machine(y)
         # The machine checks the data, and names itself in what it has to say about them.
-        machine._fit_terms(X, y, generator(self.random_state), sample_weight)
+        machine._fit(X, y, sample_weight, terms_only=True)
         self._adopt(machine)
         self.__dict__.pop("_learner", None)
         return self
@@ -190,7 +171,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Return what goes on learning the points: a copy, so that a call that fails changes nothing."""
         if not hasattr(self, "_learner"):
             machine = self._machine(y)
-            machine.set_params(reservoir=0, random_state=self.random_state)
+            machine.set_params(reservoir=0)
             return machine
         kind = type(self._learner)
         if self.task != "auto" and type(self._machine(y)) is not kind:
@@ -198,7 +179,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(message)
         own = {"C": self.C} if "C" in self._learner.get_params(deep=False) else {}
         learner: StreamingMachine = copy(self._learner)
-        learner.set_params(**self._common(), **own, random_state=self.random_state)
+        learner.set_params(**self._common(), **own)
         return learner
 
     def _adopt(self, machine: StreamingMachine) -> None:

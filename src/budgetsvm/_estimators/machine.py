@@ -1,6 +1,6 @@
-"""What all estimators share beside training: the fitted model, and how data are checked."""
+"""A machine with a model: its fitted attributes, how data are checked, and what training begins with."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -8,15 +8,25 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from budgetsvm._estimators.parameters import MachineParameters
+from budgetsvm._estimators.warm_start import Origin
+from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._problem.rows import as_rows
+from budgetsvm._problem.problem import Problem, check_weights, choose_precision
+from budgetsvm._problem.rows import Precision, Rows, as_rows, centre_of, variance
 from budgetsvm._problem.targets import Outputs
+from budgetsvm.kernels import Kernel
+from budgetsvm.monitoring._observer import EpochRecord
 
 
-class FittedMachine(MachineParameters):
-    """A machine with a model. Subclasses encode the targets."""
+class FittedMachine(MachineParameters, ABC):
+    """A machine with a model. Subclasses say what their targets ask of it."""
 
     _expansion: KernelExpansion
+    _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
+    _origin: Origin | None  # what the terms were learned from, for a warm start
+    _kernel_wanted: Kernel  # gamma="scale" and all
+    _rows_seen: int
+    _visits: int
 
     # ---- the fitted model ----
 
@@ -53,6 +63,94 @@ class FittedMachine(MachineParameters):
         checked = validate_data(self, X, *y, reset=reset, **checks)
         return (as_rows(checked[0]), checked[1]) if y else as_rows(checked)
 
-    @abstractmethod
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-        """Check new data; returns rows, encoded targets and weights, without rows of no weight."""
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # ---- what training begins with ----
+
+    def _begin(
+        self, X: Any, encoded: NDArray[Any], outputs: Outputs, settings: Settings
+    ) -> Origin | None:
+        """Begin with the terms of the fit before if they were learned from the same, or else with none.
+
+        Returns what is to be remembered as the origin of the terms.
+        """
+        kernel = resolve(settings.kernel, X)
+        origin = self._origin_of(X, encoded, settings, kernel) if self.warm_start else None
+        if origin is not None and origin == getattr(self, "_origin", None):
+            self._look_at(X, outputs)
+        else:
+            self._start(X, outputs, kernel)
+        self._kernel_wanted = settings.kernel
+        self._rows_seen += len(outputs)
+        return origin
+
+    def _go_on(self, X: Any, outputs: Outputs, settings: Settings) -> None:
+        """Prepare for one more block of rows of a stream."""
+        if hasattr(self, "_expansion"):
+            self._check_kernel(settings.kernel)
+            self._look_at(X, outputs)
+            return
+        self._start(X, outputs, resolve(settings.kernel, X))
+        self._kernel_wanted = settings.kernel
+
+    def _check_kernel(self, wanted: Kernel) -> None:
+        """Complain if the kernel was changed while training goes on."""
+        if wanted not in (self._kernel_wanted, self._expansion.kernel):
+            message = (
+                f"the kernel was {self._kernel_wanted!r} when training began and is {wanted!r} now, for which "
+                "the terms of the model are of no use: set it back, or train anew by fit or fit_stream"
+            )
+            raise ValueError(message)
+
+    def _origin_of(
+        self, X: Any, encoded: NDArray[Any], settings: Settings, kernel: Kernel
+    ) -> Origin:
+        """Return what decides on the terms of a model. Not C and the loss: these may change."""
+        stopping = (self.early_stopping, self.validation_fraction, self.n_iter_no_change)
+        options = (settings.solver, settings.maintenance, self.epochs, stopping)
+        return Origin.of(X, encoded, self.basis, kernel, self.budget, *options)
+
+    def _start(self, X: Any, outputs: Outputs, kernel: Kernel) -> None:
+        """Begin without terms; the first data say where the centre is, and how precise to be."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            dense = isinstance(X, np.ndarray)
+            centre = centre_of(X) if dense and kernel.translation_invariant else None
+        dtype = self._precision_for(X, outputs, kernel, centre)
+        self.history_: list[EpochRecord] = []
+        self._dual = self._origin = None
+        self._reservoir: Any = None
+        self._visits = self._rows_seen = 0
+        self.kernel_ = kernel
+        self._expansion = KernelExpansion.empty(kernel, X.shape[1], outputs.count, dtype, centre)
+
+    def _precision_for(
+        self, X: Any, outputs: Outputs, kernel: Kernel, centre: NDArray[np.float64] | None
+    ) -> Precision:
+        most = float(outputs.box.max())
+        return choose_precision(
+            X, kernel, centre, self.precision, tol=self.tol, largest_weight=most
+        )
+
+    def _look_at(self, X: Any, outputs: Outputs) -> None:
+        """Go over to double precision where new rows need it, or as the user says."""
+        model = self._expansion
+        dtype = self._precision_for(X, outputs, model.kernel, model.centre)
+        if self.precision != "auto" or dtype == np.float64:
+            self._expansion = model.in_precision(dtype)
+
+    def _problem(self, X: Any, outputs: Outputs) -> Problem:
+        check_weights(outputs.box)
+        model = self._expansion
+        return Problem(Rows(X, model.points.dtype.type, model.centre), outputs, self._rows_seen)
+
+
+def resolve(kernel: Kernel, X: Any) -> Kernel:
+    """Put numbers in the place of gamma="scale"."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = variance(X)
+    if not np.isfinite(spread):
+        raise ValueError("X has values too large for their squares; scale the features first")
+    return kernel.resolve(X.shape[1], spread)

@@ -57,7 +57,7 @@ class MachineParameters(BaseEstimator):
         self._check_polish()
         self._check_stopping()
         check_choice("precision", self.precision, ("auto", "single", "double"))
-        count_threads(self.n_jobs)
+        threads = count_threads(self.n_jobs)
         if not (self.monitor is None or isinstance(self.monitor, Monitor)):
             message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
             raise ValueError(message)
@@ -65,7 +65,8 @@ class MachineParameters(BaseEstimator):
             check_integer("budget", self.budget, least=1)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         maintenance = make_maintenance(self.maintenance, kernel, self.budget)
-        return Settings(kernel, make_solver(self.solver), maintenance, self.budget)
+        solver, intercept = make_solver(self.solver), bool(self.fit_intercept)
+        return Settings(kernel, solver, maintenance, self.budget, intercept, threads)
 
     def _check_polish(self) -> None:
         check_number("tol", self.tol, above=0)

@@ -9,6 +9,7 @@ from sklearn.utils import compute_class_weight
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_choice, check_number
+from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
@@ -21,6 +22,7 @@ from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.monitoring._sklearn_callbacks import watched
 
 
+@documented()
 class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     """Kernel support vector classifier with at most `budget` support vectors.
 
@@ -41,106 +43,17 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
         loss only). Neither is more accurate on all data; C means less regularisation for the latter,
         and beyond some fifty classes it takes long.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
-        The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
-        All but "rbf" need ``maintenance="project"`` or ``"remove"``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid", as for ``SVC``.
-    degree : int, default=3
-        Degree of the kernel "poly".
-    coef0 : float, default=0.0
-        Constant of the kernels "poly" and "sigmoid".
-    budget : int or None, default=500
-        The largest number of terms that the model may have. None is no limit: training then
-        approaches the exact SVM, at its cost.
-    solver : {"bsca", "bsgd"} or Solver, default="bsca"
-        Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
-        budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
-    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
-        What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
-    epochs : "auto" or float, default="auto"
-        How many times phase 1 goes through the training data. "auto" is five without a polish. Before
-        one it is two, up to a million visits, after a trial: where the budget is too small for the
-        kernel, phase 1 goes on with a smaller C, which then gives better terms.
-    polish : bool, default=True
-        Whether to solve the SVM in the span of the terms after they are learned. False leaves the
-        paper's solver as it is. Without a budget there is no polish.
-    basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
-        Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
-        polish, all but the first are Nyström's method.
-    fit_intercept : bool, default=False
-        Whether the model has a bias: a constant feature, whose coefficient counts for the norm of the
-        model like all others.
-    tol : float, default=1e-2
-        The relative duality gap (P - D) / P at which the polish is done.
-    max_passes : int, default=500
-        The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
-    time_limit : float or None, default=None
-        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
-    memory_limit : float or None, default=None
-        Bytes that kernel values may take; beyond, they are computed again in every pass. None is 8 GiB,
-        or half of the memory that is free if that is less.
-    early_stopping : bool, default=False
-        Whether to hold rows out, and to end phase 1 when the accuracy on them does not get better; the
-        best model so far is kept. Allow for enough `epochs`.
-    validation_fraction : float, default=0.1
-        The share of rows that is held out.
-    n_iter_no_change : int, default=5
-        Epochs without an improvement after which phase 1 ends.
-    reservoir : int, default=50000
-        Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for another C,
-        loss or weights, say. Other rows, labels, kernels or budgets need other terms, and a fit from scratch.
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
-    precision : {"auto", "single", "double"}, default="auto"
-        Arithmetic for kernel values. "auto" takes single precision unless too many digits would be lost
-        in it: by distances in the (centred) data, a small `tol`, or a C so large that it makes use of
-        terms which single precision cannot tell from each other.
-    random_state : int, RandomState, Generator or None, default=None
-        Determines the order in which training points are visited.
-    n_jobs : int or None, default=None
-        Threads. None is all cores.
-    monitor : Monitor or None, default=None
-        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
-    verbose : int, default=0
-        1 shows a progress bar with the time left.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    support_vectors_ : ndarray of shape (n_terms, n_features)
-        The points z_j of the model. After merging these are not training points any more.
     dual_coef_ : ndarray of shape (1, n_terms), or (n_classes, n_terms) for more than two classes
         The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The bias; zero unless `fit_intercept`.
-    duality_gap_ : float
-        After a polish: (P - D) / P. The model's objective is within this share of the best possible
-        with its terms. Infinity: nothing is certified.
-    objective_ : tuple of float
-        After a polish: P of the model and D of the dual point that proves the gap.
-    converged_ : bool
-        After a polish: whether `duality_gap_` is at most `tol` (and, where even the best model saves little
-        of what a constant one costs, the gap is little beside that), and the costs of a sample of the rows,
-        computed anew in float64 by other formulas, agree with it.
-    validation_scores_ : ndarray of shape (n_iter_,)
-        With `early_stopping`: the accuracy on the rows held out, after every epoch.
-    n_iter_ : int
-        Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
-    history_ : list of dict
-        Per epoch: visits, steps, violations, mistakes, merges, degradation, loss, size, seconds. See
-        :class:`budgetsvm._learn.trainer.EpochRecord`.
-    kernel_ : Kernel
-        The kernel with its numbers resolved.
-    monitor_ : Monitor
-        With `monitor`: a copy of it that has watched this fit.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where X had any.
 
     References
     ----------
@@ -243,7 +156,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         -------
         self : BudgetSVC
         """
-        self._settings()
+        settings = self._settings()
         if isinstance(self.class_weight, str):
             message = (
                 "class_weight='balanced' needs all labels at once, which partial_fit does not have; "
@@ -262,10 +175,16 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
             message = f"y has labels {unknown.tolist()} that are not among {self.classes_.tolist()}"
             raise ValueError(message)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
-        self._learn_block(X, self._codes(y), weights)
+        self._learn_block(X, self._codes(y), weights, settings)
         return self
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    def _encode(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: Settings,  # noqa: ARG002
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X, y = self._validate(X, y, reset=True)
         self.classes_ = find_classes(y)
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
@@ -299,8 +218,3 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
             raise ValueError(message)
         per_row: NDArray[np.float64] = weights[codes]
         return per_row
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

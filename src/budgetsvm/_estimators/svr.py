@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.user_input import weighted_rows
@@ -24,6 +25,7 @@ from budgetsvm.monitoring._sklearn_callbacks import watched
 _BEYOND_REACH = 1e6  # times the sum of C, in standard deviations
 
 
+@documented()
 class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     """Kernel support vector regression with at most `budget` support vectors.
 
@@ -45,63 +47,9 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     epsilon : float, default=0.1
         Errors up to this size, in units of `target_scale_`, cost nothing: in standard deviations of the
         target, but for outliers.
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
-        The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
-        All but "rbf" need ``maintenance="project"`` or ``"remove"``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid".
-    degree : int, default=3
-        Degree of the kernel "poly".
-    coef0 : float, default=0.0
-        Constant of the kernels "poly" and "sigmoid".
-    budget : int or None, default=500
-        The largest number of terms that the model may have. None is no limit.
-    solver : {"bsca", "bsgd"} or Solver, default="bsca"
-        How the terms are learned: dual coordinate ascent or primal gradient descent.
-    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
-        What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
-    epochs : "auto" or float, default="auto"
-        How many times phase 1 goes through the training data. "auto" is two before a polish, up to a
-        million visits, and five without one.
-    polish : bool, default=True
-        Whether to solve the problem in the span of the terms after they are learned.
-    basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
-        Where the terms come from: phase 1, random rows, cluster centres, or these points.
-    fit_intercept : bool, default=True
-        Whether the model has a bias: a constant feature, whose coefficient counts for the norm.
-    tol : float, default=1e-2
-        The relative duality gap (P - D) / P at which the polish is done.
-    max_passes : int, default=500
-        The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
-    time_limit : float or None, default=None
-        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
-    memory_limit : float or None, default=None
-        Bytes that kernel values may take. None is 8 GiB, or half of the memory that is free if that is less.
-    early_stopping : bool, default=False
-        Whether to hold rows out, and to end phase 1 when the loss on them does not get smaller.
-    validation_fraction : float, default=0.1
-        The share of rows that is held out.
-    n_iter_no_change : int, default=5
-        Epochs without an improvement after which phase 1 ends.
-    reservoir : int, default=50000
-        Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the terms of the fit before, if rows, kernel and budget are the same.
-    precision : {"auto", "single", "double"}, default="auto"
-        Arithmetic for kernel values.
-    random_state : int, RandomState, Generator or None, default=None
-        Determines the order in which training points are visited.
-    n_jobs : int or None, default=None
-        Threads. None is all cores.
-    monitor : Monitor or None, default=None
-        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
-    verbose : int, default=0
-        1 shows a progress bar with the time left.
 
     Attributes
     ----------
-    support_vectors_ : ndarray of shape (n_terms, n_features)
-        The points z_j of the model.
     dual_coef_ : ndarray of shape (n_targets, n_terms)
         Their coefficients, for standardised targets.
     intercept_ : ndarray of shape (n_targets,)
@@ -111,21 +59,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         from the median if it is farther away: a prediction is ``mean + scale * value``. A robust standard
         deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
         distribution. The scale of a constant target is 1.
-    duality_gap_, objective_, converged_
-        After a polish: its certificate, as of :class:`BudgetSVC`. Targets beyond a million times Σ C count as
-        that; what targets beyond 20 standard deviations cost in any case is no excuse for a gap.
-    n_iter_ : int
-        Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
-    history_ : list of dict
-        What happened in every epoch.
-    kernel_ : Kernel
-        The kernel with its numbers resolved.
-    monitor_ : Monitor
-        With `monitor`: a copy of it that has watched this fit.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where X had any.
+    objective_ : tuple of float
+        After a polish: P of the model and D of the dual point that proves the gap, for standardised targets.
+        Targets beyond a million times Σ C count as that; what targets beyond 20 standard deviations cost in
+        any case is no excuse for a gap.
 
     Examples
     --------
@@ -213,7 +150,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         self : BudgetSVR
         """
-        self._settings()
+        settings = self._settings()
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
@@ -226,7 +163,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
             raise ValueError(message)
         scale = TargetScale.of if first else self._target_scale.after
         self._take_scale(scale(targets, weights))
-        self._learn_block(X, targets, weights)
+        self._learn_block(X, targets, weights, settings)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
@@ -249,7 +186,13 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         values += self.target_mean_
         return values[:, 0] if self._flat else values
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    def _encode(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        settings: Settings,  # noqa: ARG002
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         self._flat, targets = y.ndim == 1, _as_columns(y)
@@ -275,11 +218,6 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         np.clip(standardised, -farthest, farthest, out=standardised)
         loss = make_insensitive(self.epsilon)
         return ManyTargets(box, loss, np.ascontiguousarray(standardised))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[np.float64]:

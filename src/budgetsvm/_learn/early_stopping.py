@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import OneVsRest, Outputs, Targets
+from budgetsvm.monitoring._observer import FitObserver, LearnMoment
 
 _Numbers = NDArray[np.int64]
 
@@ -16,7 +17,7 @@ _LEAST_GAIN = 1e-4  # of the score: less is no improvement
 
 
 @dataclass
-class EarlyStopping:
+class EarlyStopping(FitObserver):
     """Scores the model after every epoch, and keeps the best."""
 
     held: Problem
@@ -45,9 +46,10 @@ class EarlyStopping:
         rest = _part(problem, np.flatnonzero(~held))
         return rest, cls(_part(problem, np.flatnonzero(held)), patience)
 
-    def after_epoch(self, model: KernelExpansion) -> bool:
+    def end_epoch(self, moment: LearnMoment) -> bool:
         """Score the model; returns whether to stop."""
-        outputs: Outputs = self.held.outputs
+        assert moment.learned is not None
+        model, outputs = moment.learned().model, self.held.outputs
         self.scores.append(outputs.score(model.decision(self.held.rows.X)))
         gain = self.scores[-1] - self._best_score
         if gain > 0:

@@ -1,44 +1,48 @@
 """Phase 1 for several outputs that share their terms: the classes of a classifier, or many targets.
 
-A visit takes the steps of all outputs at once and inserts one term with a row of coefficients. Without a
-budget there is nothing to share: every output is trained by itself.
+A visit takes the steps of all outputs at once and inserts one term with a row of coefficients.
 """
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._common.progress import Progress
-from budgetsvm._learn.trainer import Trainer
-from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._learn.settings import Plan
+from budgetsvm._learn.trainer import VisitingTrainer
 from budgetsvm._problem.targets import ManyTargets, OneVsRest, Outputs
 from budgetsvm.losses import Hinge
-from budgetsvm.solvers import BSGD
+from budgetsvm.monitoring._observer import Counts
 
 _JOINT_C = 0.4
+_NO_CLOCK = (0, 0.0)  # of a solver that needs none
 
 
-@dataclass
-class JointTrainer(Trainer):
-    """Trains `terms` with a budget; `coef` are their coefficients, (terms, outputs)."""
+class CoreTargets(NamedTuple):
+    """What the core calls *wanted* of several outputs."""
 
-    coef: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    loss: tuple[str, float]
+    coupled: bool
+    labels: NDArray[np.int32]
+    targets: NDArray[np.float64]
+    box: NDArray[np.float64]
+    alpha: NDArray[np.float32]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+
+class JointTrainer(VisitingTrainer):
+    """Trains a model of several outputs with a budget; `coef` are its coefficients, (terms, outputs)."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
         outputs = self.problem.outputs
         # In single precision: with a thousand classes this is the largest array there is.
         self.alpha = np.zeros((len(outputs), outputs.count), np.float32)
-        given = self.coef
         self.coef = np.zeros((self.terms.capacity, outputs.count))
-        if len(given):
-            self.coef[: len(given)] = given
+        self.coef[: len(self.model)] = self.model.coef.T
 
-    def learn_basis(self, visits: int, progress: Progress) -> None:
+    def learn_basis(self, plan: Plan) -> None:
         """Train for the sake of the terms; their coefficients will be found anew by the polish.
 
         For classes, the joint problem of Weston & Watkins gives better terms than each class against
@@ -50,22 +54,23 @@ class JointTrainer(Trainer):
             scale = min(1.0, _JOINT_C / float(np.median(outputs.box)))
             joint = replace(outputs.scaled(scale), loss=Hinge(), coupled=True)
             self.problem = replace(self.problem, outputs=joint)
-        self.run(visits, progress)
+        self.run(plan)
 
-    def _rescale(self, factor: float) -> None:
-        super()._rescale(factor)
+    def _coefficients(self) -> NDArray[np.float64]:
+        return self.coef[: self.terms.size].T
+
+    def _multiply(self, factor: float) -> None:
+        super()._multiply(factor)
         self.coef *= factor
 
-    def _visit(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
-        """One call of the core. Returns what it counted."""
+    def _call_core(self, order: NDArray[np.int64]) -> tuple[int, Counts]:
         settings, terms = self.settings, self.terms
         assert settings.budget is not None
-        bsgd = isinstance(settings.solver, BSGD)
-        terms.size, *counts, lost = _core.joint(
+        size, *counts = _core.joint(
             self.problem.rows.source(order),
             order,
-            self._diagonal(order) + (len(self.bias) > 0),
-            (*_wanted(self.problem.outputs), self.problem.outputs.box, self.alpha),
+            self._diagonal(order),
+            _core_targets(self.problem.outputs, self.alpha),
             terms.arrays,
             terms.size,
             self.coef,
@@ -73,41 +78,15 @@ class JointTrainer(Trainer):
             settings.budget,
             terms.core_kernel(settings.kernel),
             settings.maintenance.core(),
-            self.t if bsgd else 0,
-            self._n_total if bsgd else 0.0,
+            *(settings.solver.clock(self.t, self._n_total) or _NO_CLOCK),
         )
-        self._lost += lost
-        self.t += len(order)
-        return np.array(counts, dtype=np.float64)
+        return size, Counts(*counts)
 
 
-def _wanted(outputs: Outputs) -> tuple[Any, bool, NDArray[np.int32], NDArray[np.float64]]:
-    """Return loss, coupling, labels and targets for the core."""
+def _core_targets(outputs: Outputs, alpha: NDArray[np.float32]) -> CoreTargets:
+    loss = outputs.loss.core()
     if isinstance(outputs, OneVsRest):
         target = np.full((1, 1), outputs.loss.target)
-        return outputs.loss.core(), outputs.coupled, outputs.labels, target
+        return CoreTargets(loss, outputs.coupled, outputs.labels, target, outputs.box, alpha)
     assert isinstance(outputs, ManyTargets)
-    return outputs.loss.core(), False, np.empty(0, np.int32), outputs.values
-
-
-def train_without_budget(
-    trainer: Trainer, model: KernelExpansion, visits: int, progress: Progress
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Train every output by itself, from those of a model.
-
-    Returns coefficients (outputs, terms of the model and all rows), and biases (outputs, one or none).
-    """
-    outputs, kernel = trainer.problem.outputs, trainer.settings.kernel
-    coef = np.zeros((outputs.count, len(model) + len(outputs)))
-    bias = trainer.bias.copy().reshape(outputs.count, -1)
-    for c in range(outputs.count):
-        terms = TermStore.of(model.points, model.coef[c], kernel, 0)
-        problem = replace(trainer.problem, outputs=outputs.of_output(c))
-        now = trainer._clock()
-        until = now + (trainer.until - now) / (outputs.count - c)  # a fair share of the time left
-        single = replace(trainer, problem=problem, terms=terms, bias=bias[c], until=until)
-        single.run(visits, progress)
-        used = np.flatnonzero(single._slots >= 0)
-        coef[c, : len(model)] = terms.coef[: len(model)]
-        coef[c, len(model) + used] = terms.coef[single._slots[used]]
-    return coef, bias
+    return CoreTargets(loss, False, np.empty(0, np.int32), outputs.values, outputs.box, alpha)

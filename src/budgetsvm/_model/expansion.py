@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from scipy import sparse
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each
 from budgetsvm._model.term_store import TermStore
-from budgetsvm._problem.rows import Rows, dense_block
-from budgetsvm.kernels import Callback, Kernel, Polynomial
+from budgetsvm._problem.rows import Precision, Rows, dense_block
+from budgetsvm.kernels import Kernel
 
 _Evaluate: TypeAlias = Callable[[Rows, slice, NDArray[Any]], None]
 _Make: TypeAlias = Callable[["KernelExpansion"], _Evaluate]
@@ -30,6 +30,29 @@ class KernelExpansion:
     bias: NDArray[np.float64]
     centre: NDArray[np.float64] | None
 
+    @classmethod
+    def empty(
+        cls,
+        kernel: Kernel,
+        n_features: int,
+        n_outputs: int,
+        dtype: Precision,
+        centre: NDArray[np.float64] | None,
+    ) -> Self:
+        """Return a model without terms."""
+        points, coef = np.zeros((0, n_features), dtype), np.zeros((n_outputs, 0))
+        return cls(kernel, points, coef, np.zeros(n_outputs), centre)
+
+    def with_points(self, points: NDArray[Any]) -> Self:
+        """Return a model with other points, whose coefficients are not known yet."""
+        n_outputs = len(self.coef)
+        coef, bias = np.zeros((n_outputs, len(points))), np.zeros(n_outputs)
+        return replace(self, points=points, coef=coef, bias=bias)
+
+    def in_precision(self, dtype: Precision) -> Self:
+        """Return the same model in other arithmetic."""
+        return replace(self, points=self.points.astype(dtype))
+
     def __len__(self) -> int:
         return len(self.points)
 
@@ -42,7 +65,7 @@ class KernelExpansion:
         """Return f_c(x) for every row of X, (rows, outputs). Memory beyond the result is bounded."""
         rows = Rows(X, self.points.dtype.type, self.centre)
         values = np.zeros((len(rows), len(self.coef)))
-        alone = len(self.coef) == 1 and not isinstance(self.kernel, Callback)
+        alone = len(self.coef) == 1 and not self.kernel.in_python
         evaluate = self._careful(KernelExpansion._sums if alone else KernelExpansion._products)
         for_each(lambda chunk: evaluate(rows, chunk, values[chunk]), rows.chunks(), n_threads)
         values += self.bias
@@ -76,34 +99,28 @@ class KernelExpansion:
 
         The core itself takes care of kernels of a distance, which are 0 long before.
         """
-        simple = self.kernel.translation_invariant or isinstance(self.kernel, Callback)
-        power = self.kernel.degree if isinstance(self.kernel, Polynomial) else 1
-        if simple or (power == 1 and self.points.dtype == np.float64):
+        least = 1 if self.points.dtype == np.float32 else 2  # products themselves fit into double
+        if self.kernel.growth < least:
             return np.inf
         most = float(np.finfo(self.points.dtype).max) / 8
         longest = float(abs(self.points.astype(np.float64)).sum(axis=1).max(initial=1e-300))
-        product = most
-        if isinstance(self.kernel, Polynomial):
-            root = most ** (1 / power)
-            product = min(most, (root - abs(self.kernel.coef0)) / float(self.kernel.gamma))
-        return product / max(1.0, longest)
+        return self.kernel.largest_product(most) / max(1.0, longest)
 
     def _far_values(self, make: _Make, X: Any, width: int) -> NDArray[np.float64]:
         """Evaluate rows that overflow: in double, and what still does with the size of a row split off.
 
-        (γ <x, z> + c)^p = s^p (γ <x / s, z> + c / s)^p: infinite perhaps, but of the right sign.
+        That may be infinite, but is of the right sign.
         """
         values = np.zeros((X.shape[0], width))
         if self.points.dtype == np.float32:
             wide = replace(self, points=self.points.astype(np.float64))
             wide._careful(make)(Rows(X, np.float64, self.centre), slice(0, len(values)), values)
             return values
-        assert isinstance(self.kernel, Polynomial)
         for i, size in enumerate(np.maximum(1.0, _largest_values(X))):
-            kernel = replace(self.kernel, coef0=self.kernel.coef0 / size)
+            kernel = self.kernel.of_shrunk_row(float(size))
             evaluate, row = make(replace(self, kernel=kernel)), values[i : i + 1]
             evaluate(Rows(X[[i]] / size, np.float64, self.centre), slice(0, 1), row)
-            row[row != 0] *= size**self.kernel.degree
+            row[row != 0] *= size**self.kernel.growth
         return values
 
     def _sums(self) -> _Evaluate:
@@ -121,7 +138,7 @@ class KernelExpansion:
         fill = self._kernel_block()
 
         def evaluate(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
-            dtype = np.float64 if isinstance(self.kernel, Callback) else rows.dtype
+            dtype = np.float64 if self.kernel.in_python else rows.dtype
             block = np.empty((_PIECE, len(self)), dtype)
             for start in range(chunk.start, chunk.stop, _PIECE):
                 piece = slice(start, min(start + _PIECE, chunk.stop))
@@ -134,8 +151,8 @@ class KernelExpansion:
 
     def _kernel_block(self) -> _Evaluate:
         """Kernel values of some rows."""
-        if isinstance(self.kernel, Callback):
-            return self._called(self.kernel)
+        if self.kernel.in_python:
+            return self._called()
         terms = TermStore.of(self.points, np.zeros(len(self)), self.kernel, 0)
         kernel = terms.core_kernel(self.kernel)
 
@@ -144,13 +161,13 @@ class KernelExpansion:
 
         return evaluate
 
-    def _called(self, kernel: Callback) -> _Evaluate:
+    def _called(self) -> _Evaluate:
         """Kernel values by a Python function, which sees double precision."""
         points = self.points.astype(np.float64)
 
         def evaluate(rows: Rows, piece: slice, out: NDArray[Any]) -> None:
             wide = Rows(rows.X, np.float64, rows.centre)
-            out[:] = kernel.matrix(dense_block(wide.block(piece), rows.X.shape[1]), points)
+            out[:] = self.kernel.matrix(dense_block(wide.block(piece), rows.X.shape[1]), points)
 
         return evaluate
 

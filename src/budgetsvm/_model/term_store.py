@@ -40,7 +40,7 @@ class TermStore:
         padded[:size] = points
         by_lane[...] = padded.reshape(by_lane.shape)
         wide = points.astype(np.float64)
-        store.norms[:size] = (abs(wide) if kernel.name == "laplacian" else wide**2).sum(axis=1)
+        store.norms[:size] = kernel.norms(wide)
         store.coef[:size] = coef
         store.size = size
         return store
@@ -74,13 +74,14 @@ class TermStore:
 
     def core_kernel(self, kernel: Kernel) -> CoreKernel:
         """Return the kernel for the core; a Python function gets to see these terms."""
+        core = kernel.core()
         if not isinstance(kernel, Callback):
-            return kernel.core()
+            return core
 
         def row(x: NDArray[np.float64], size: int) -> NDArray[np.float64]:
             return kernel.row(x, self.points(size).astype(np.float64))
 
-        return ("callable", 1.0, 0.0, 1, row)
+        return core._replace(function=row)
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: Precision) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from budgetsvm._polish.result import Polished, Start
 from budgetsvm._polish.solve import no_model, polish_in_span
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.problem import Problem
-from budgetsvm.monitoring._watcher import Watcher
+from budgetsvm.monitoring._observer import NOBODY, FitObserver, PolishMoment
 
 #: Solves a problem in a span; returns also the problem, as a one-class machine looks for the right one.
 Solve: TypeAlias = Callable[..., tuple[Polished, Problem]]
@@ -36,9 +36,8 @@ class Polishing:
     rng: np.random.Generator
     intercept: bool
     may_widen: bool  #: from single to double precision
-    report: Callable[[float], object]
     solve: Solve = solve_as_it_is
-    watcher: Watcher | None = None
+    observer: FitObserver = NOBODY
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +94,9 @@ def _attempt(
     except OutOfTime:
         polished = no_model(problem.outputs, model.points.shape[1], optimal=False)
     else:
-        watch = None if how.watcher is None else _polish_watch(how.watcher, model, basis)
-        options = {"start": start, "report": how.report, "watch": watch}
+        watch = _polish_watch(how.observer, model, basis)
+        report = lambda gap: how.observer.in_polish(PolishMoment(gap, 0))
+        options = {"start": start, "report": report, "watch": watch}
         polished, problem = how.solve(problem, basis, how.limits, how.rng, **options)
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
@@ -114,7 +114,7 @@ def _affordable(model: KernelExpansion, limits: Limits) -> KernelExpansion:
 
 
 def _polish_watch(
-    watcher: Watcher, before: KernelExpansion, basis: Basis
+    observer: FitObserver, before: KernelExpansion, basis: Basis
 ) -> Callable[[SpanProblem], None]:
     """Return what looks at a single output in the polish."""
 
@@ -123,6 +123,6 @@ def _polish_watch(
             coef, bias = basis.expand([span.w])
             return replace(before, points=basis.points, coef=coef, bias=bias), span.alpha
 
-        watcher.look_at_polish((span.primal, span.dual), span.passes, state)
+        observer.in_polish(PolishMoment(span.gap, span.passes, (span.primal, span.dual), state))
 
     return watch

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from budgetsvm.kernels import Callback, Kernel
+
 Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
 # What the core calls *rows*: a matrix, which of its rows, and what to subtract from them.
 Source: TypeAlias = tuple[Block, NDArray[np.int64] | None, NDArray[np.float64] | None]
@@ -107,6 +109,15 @@ def dense_block(block: Block, n_features: int) -> NDArray[Any]:
     dense = np.zeros((len(starts) - 1, n_features), values.dtype)
     dense[np.repeat(np.arange(len(dense)), np.diff(starts)), indices] = values
     return dense
+
+
+def kernel_diagonal(rows: Rows, kernel: Kernel, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return k(x, x) of some rows."""
+    if kernel.translation_invariant:
+        return np.ones(len(chosen))
+    if isinstance(kernel, Callback):
+        return kernel.of_itself(dense_points(rows, chosen))
+    return kernel.diagonal(squared_norms(rows.block(chosen)))
 
 
 def dense_points(rows: Rows, chosen: NDArray[np.int64]) -> NDArray[Any]:

@@ -1,15 +1,67 @@
-"""One interface for all who follow a fit: progress bars, early stopping, monitors, scikit-learn's callbacks."""
+"""One interface for all who follow a fit: progress bars, early stopping, monitors, scikit-learn's callbacks.
 
-from collections.abc import Callable, Sequence
+First what they get to see, then the interface, then many as one.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from sys import maxsize
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from numpy.typing import NDArray
 
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.learned import Counts, Learned
+
+
+class Counts(NamedTuple):
+    """What some visits came to, as the core counts it."""
+
+    steps: float = 0.0  #: visits that changed the model
+    violations: float = 0.0  #: visits with a loss
+    mistakes: float = 0.0  #: visits with the wrong sign, before the step
+    merges: float = 0.0  #: runs of budget maintenance
+    degradation: float = 0.0  #: sum of the ‖Δw‖² that maintenance caused
+    loss: float = 0.0  #: sum of the losses at the visits, before the step
+    lost: float = 0.0  #: sum over the runs of maintenance, of the share of a step that they cost
+
+    def plus(self, other: "Counts") -> "Counts":
+        """Return the counts of these visits and others."""
+        return Counts(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+class EpochRecord(TypedDict):
+    """What happened in one epoch."""
+
+    visits: int  #: training points looked at
+    steps: int  #: visits that changed the model
+    violations: int  #: visits with a loss, e.g. with a margin below 1
+    mistakes: int  #: visits with the wrong sign, before the step: the error so far
+    merges: int  #: runs of budget maintenance
+    degradation: float  #: sum of the ‖Δw‖² that maintenance caused
+    loss: float  #: mean loss at the visits, before the step
+    size: int  #: terms at the end
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A model, and the visits and epochs that led to it."""
+
+    model: KernelExpansion
+    visits: int
+    epochs: int
+    history: list[EpochRecord]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase that begins."""
+
+    name: Literal["learn", "polish"]
+    visits: int = 0  #: that are to be made, in phase 1
+    most_epochs: int | None = None  #: that these take
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +70,11 @@ class LearnMoment:
 
     visits: int  #: since the moment before
     counts: Counts  #: what these came to
-    learned: Callable[[], Learned]  #: the state of training, as if it ended now
-    alpha: Callable[[], NDArray[Any] | None]  #: the dual variables
     size: int  #: terms of the model
+    learned: (
+        Callable[[], Learned] | None
+    )  #: the state, as if training ended now; None: no model yet
+    alpha: Callable[[], NDArray[Any]] | None  #: the dual variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +92,15 @@ class FitObserver:
     """Follows a fit. Every method may do nothing."""
 
     paused: float = 0.0  #: seconds that it took and that shall not count
+
+    def begin_phase(self, phase: Phase) -> None:
+        """Hear that a phase begins."""
+
+    def end_phase(self, phase: Phase) -> None:
+        """Hear that a phase has done its work."""
+
+    def leave_phase(self) -> None:
+        """Hear that a phase is over, if by an exception, too."""
 
     def visits_until_look(self, batch: int) -> int:  # noqa: ARG002
         """Return after how many visits it wants to look at phase 1; `batch` are visited at once."""
@@ -63,8 +126,25 @@ class FitObserver:
 class Observers(FitObserver):
     """Several observers, as one."""
 
-    def __init__(self, members: Sequence[FitObserver]) -> None:
-        self._members = tuple(members)
+    def __init__(self, *members: FitObserver) -> None:
+        self._members = members
+
+    def joined_by(self, other: FitObserver) -> "Observers":
+        """Return these observers, and before them another one."""
+        return Observers(other, *self._members)
+
+    @contextmanager
+    def during(self, phase: Phase) -> Iterator[None]:
+        """Tell all about a phase; all that happens in this context is part of it."""
+        try:
+            for member in self._members:
+                member.begin_phase(phase)
+            yield
+            for member in self._members:
+                member.end_phase(phase)
+        finally:
+            for member in self._members:
+                member.leave_phase()
 
     def clock(self) -> float:
         """Return a perf_counter that stands still while an observer looks whose time shall not count."""
@@ -98,3 +178,7 @@ class Observers(FitObserver):
         """Tell all."""
         for member in self._members:
             member.in_polish(moment)
+
+
+#: For a fit that nobody follows.
+NOBODY = Observers()

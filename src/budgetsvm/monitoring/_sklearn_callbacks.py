@@ -5,13 +5,15 @@ goes through the rows, and "polish". At the end of each they can ask for a machi
 """
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
 from importlib import import_module
 from typing import Any, Self, TypeAlias, TypeVar
+
+from budgetsvm.monitoring._observer import FitObserver, LearnMoment, Phase
 
 _library: Any = None
 with suppress(ImportError):  # scikit-learn < 1.9
@@ -21,6 +23,8 @@ _Fit = TypeVar("_Fit", bound=Callable[..., Any])
 # Gives the attributes that the machine would have if fit ended now; None: it could not predict. A function,
 # because a model is copied only if a callback wants to see it.
 State: TypeAlias = Callable[[], dict[str, Any]] | None
+
+_NAMES = {"learn": "learn-terms", "polish": "polish"}  # of tasks
 
 
 class _NoCallbackSupport:
@@ -61,14 +65,9 @@ class Task:
         return bool(self.context.call_on_fit_task_end(**self._told(state)))
 
     def _told(self, state: State) -> dict[str, Any]:
-        complete = None if state is None else lambda: self._completed(state())
+        X, weights = self.data["X"], (self.data["metadata"] or {}).get("sample_weight")
+        complete = None if state is None else lambda: self.machine._ended(state(), X, weights)
         return {"estimator": self.machine, **self.data, "reconstruction_attributes": complete}
-
-    def _completed(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        """Add what depends on the model."""
-        model = attributes.get("_expansion", self.machine._expansion)
-        weights = (self.data["metadata"] or {}).get("sample_weight")
-        return attributes | dict(self.machine._derived(model, self.data["X"], weights))
 
 
 # Of this thread. Not an attribute of the machine: data do not belong into copies and pickles of it.
@@ -104,34 +103,36 @@ def watched(fit: _Fit) -> _Fit:
     return method  # type: ignore[return-value]
 
 
-@contextmanager
-def phase(machine: Any, name: str, most_parts: int | None = None) -> Iterator[Task | None]:
-    """Tell callbacks about a phase of the fit; gives None if nobody watches this machine."""
+def callbacks_of(machine: Any) -> FitObserver:
+    """Return what tells scikit-learn's callbacks of the fit of a machine that is running, if there are any."""
     fit = _current.get()
-    if fit is None or fit.machine is not machine:
-        yield None
-        return
-    task = fit.part(name, most_parts)
-    task.begin(dict if len(machine._expansion) else None)
-    yield task
-    task.end(dict)
+    return CallbackObserver(fit) if fit is not None and fit.machine is machine else FitObserver()
 
 
-class EpochHooks:
-    """Tells callbacks about the epochs of a phase."""
+class CallbackObserver(FitObserver):
+    """Tells scikit-learn's callbacks about phases and epochs."""
 
-    def __init__(self, parent: Task, attributes: Callable[[Any], dict[str, Any]]) -> None:
-        self._phase = self._epoch = parent
-        self._attributes = attributes
+    def __init__(self, fit: Task) -> None:
+        self._fit = self._phase = self._epoch = fit
 
-    def begin(self, learned: Callable[[], Any] | None) -> None:
-        """Start an epoch; `learned` gives what is known by then, for `attributes`."""
+    def begin_phase(self, phase: Phase) -> None:
+        """Call the hooks."""
+        self._phase = self._fit.part(_NAMES[phase.name], phase.most_epochs)
+        self._phase.begin(dict if len(self._fit.machine._expansion) else None)
+
+    def end_phase(self, phase: Phase) -> None:  # noqa: ARG002
+        """Call the hooks."""
+        self._phase.end(dict)
+
+    def begin_epoch(self, moment: LearnMoment) -> None:
+        """Call the hooks."""
         self._epoch = self._phase.part("epoch")
-        self._epoch.begin(self._state(learned))
+        self._epoch.begin(self._state(moment) if moment.size else None)
 
-    def end(self, learned: Callable[[], Any] | None) -> bool:
-        """End an epoch; returns whether it is to be the last."""
-        return self._epoch.end(self._state(learned))
+    def end_epoch(self, moment: LearnMoment) -> bool:
+        """Call the hooks; returns whether this epoch is to be the last."""
+        return self._epoch.end(self._state(moment))
 
-    def _state(self, learned: Callable[[], Any] | None) -> State:
-        return None if learned is None else lambda: self._attributes(learned())
+    def _state(self, moment: LearnMoment) -> State:
+        learned = moment.learned
+        return None if learned is None else lambda: self._fit.machine._state_after(learned())

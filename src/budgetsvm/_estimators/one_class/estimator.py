@@ -10,9 +10,12 @@ from sklearn.base import OutlierMixin
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
+from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.machine import resolve
 from budgetsvm._estimators.one_class.density import DensityTargets, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
+from budgetsvm._estimators.two_phases import Training
 from budgetsvm._estimators.user_input import generator, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
@@ -26,6 +29,7 @@ from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.monitoring._sklearn_callbacks import watched
 
 
+@documented()
 class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     """One-class support vector machine with at most `budget` support vectors.
 
@@ -38,61 +42,9 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     ----------
     nu : float, default=0.5
         The share of the training rows to call outliers, in (0, 1).
-    kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
-        The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
-        All but "rbf" need ``maintenance="project"`` or ``"remove"``.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid".
-    degree : int, default=3
-        Degree of the kernel "poly".
-    coef0 : float, default=0.0
-        Constant of the kernels "poly" and "sigmoid".
-    budget : int or None, default=500
-        The largest number of terms that the model may have. None is no limit.
-    solver : {"bsca", "bsgd"} or Solver, default="bsca"
-        How the terms are learned: dual coordinate ascent or primal gradient descent.
-    maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
-        What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
-    epochs : "auto" or float, default="auto"
-        How many times phase 1 goes through the training data. "auto" is two before a polish, up to a
-        million visits, and five without one.
-    polish : bool, default=True
-        Whether to solve the problem in the span of the terms after they are learned.
-    basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
-        Where the terms come from: phase 1, random rows, cluster centres, or these points.
-    tol : float, default=1e-3
-        The relative duality gap (P - D) / P at which the polish is done.
-    max_passes : int, default=500
-        The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
-    time_limit : float or None, default=None
-        Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
-    memory_limit : float or None, default=None
-        Bytes that kernel values may take. None is 8 GiB, or half of what is free if that is less.
-    early_stopping : bool, default=False
-        Whether to hold rows out, and to end phase 1 when the loss on them does not get smaller.
-    validation_fraction : float, default=0.1
-        The share of rows that is held out.
-    n_iter_no_change : int, default=5
-        Epochs without an improvement after which phase 1 ends.
-    reservoir : int, default=50000
-        Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the terms of the fit before, if rows, kernel and budget are the same.
-    precision : {"auto", "single", "double"}, default="auto"
-        Arithmetic for kernel values.
-    random_state : int, RandomState, Generator or None, default=None
-        Determines the order in which training points are visited.
-    n_jobs : int or None, default=None
-        Threads. None is all cores.
-    monitor : Monitor or None, default=None
-        Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
-    verbose : int, default=0
-        1 shows a progress bar with the time left.
 
     Attributes
     ----------
-    support_vectors_ : ndarray of shape (n_terms, n_features)
-        The points z_j of the model.
     dual_coef_ : ndarray of shape (1, n_terms)
         Their coefficients, scaled like those of ``OneClassSVM``.
     offset_ : float
@@ -100,21 +52,9 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         rows in the reservoir, which are those since the last ``fit``, or of the last block if there is none.
     intercept_ : ndarray of shape (1,)
         The same as ``-offset_``.
-    duality_gap_, objective_, converged_
-        After a polish: its certificate, as of :class:`BudgetSVC`; converged also means that the dual
-        variables make up the share `nu` of their bounds.
-    n_iter_ : int
-        Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
-    history_ : list of dict
-        What happened in every epoch.
-    kernel_ : Kernel
-        The kernel with its numbers resolved.
-    monitor_ : Monitor
-        With `monitor`: a copy of it that has watched this fit.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of str
-        Their names, where X had any.
+    converged_ : bool
+        After a polish: whether its certificate holds, as of :class:`BudgetSVC`, and the dual variables make up
+        the share `nu` of their bounds.
 
     Examples
     --------
@@ -197,13 +137,13 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         -------
         self : BudgetOneClassSVM
         """
-        self._settings()
+        settings = self._settings()
         first = not hasattr(self, "_expansion")
         X = self._validate(X, reset=first)
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
         if first:
-            self._find_level(X, weights)
-        self._learn_block(X, weights, weights)
+            self._find_level(X, weights, settings)
+        self._learn_block(X, weights, weights, settings)
         self._set_scale()
         if self._reservoir is None:
             self._offset = weighted_quantile(self._scores(X), weights, self.nu)
@@ -233,21 +173,29 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         total = max(float(weights.sum()), self._weight_seen)
         return DensityTargets.of_labels(np.ones(len(weights)), weights / (self._level * total))
 
-    def _encode(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[Any]]:  # noqa: ARG002
+    def _encode(
+        self,
+        X: Any,
+        y: Any,  # noqa: ARG002
+        sample_weight: Any,
+        settings: Settings,
+    ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X = self._validate(X, reset=True)
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
-        self._find_level(X, weights)
+        self._find_level(X, weights, settings)
         return X, weights, weights
 
-    def _find_level(self, X: Any, weights: NDArray[np.float64]) -> None:
+    def _find_level(self, X: Any, weights: NDArray[np.float64], settings: Settings) -> None:
         self._weight_seen = 0.0
-        kernel = self._resolve(self._settings().kernel, X)
+        kernel = resolve(settings.kernel, X)
         with np.errstate(over="ignore", invalid="ignore"):  # _start complains about these
             self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
 
-    def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    def _learn_block(
+        self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64], settings: Settings
+    ) -> None:
         self._weight_seen += float(weights.sum())
-        super()._learn_block(X, encoded, weights)
+        super()._learn_block(X, encoded, weights, settings)
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         self._weight_seen = float(weights.sum())
@@ -258,8 +206,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     def _solve(self) -> Solve:
         return partial(solve_for_share, nu=self.nu)
 
-    def _polish(self, problem: Problem, rng: np.random.Generator, started: float) -> Outcome:
-        outcome = super()._polish(problem, rng, started)
+    def _polish(self, problem: Problem, training: Training) -> Outcome:
+        outcome = super()._polish(problem, training)
         factor = float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
         self._level *= factor
         share = share_of(outcome.polished, outcome.problem)
@@ -281,8 +229,3 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         other._set_scale()
         offset = weighted_quantile(other._scores(X), weights, self.nu)
         return {"_scale": other._scale, "_offset": offset}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

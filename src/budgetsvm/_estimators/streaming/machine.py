@@ -13,6 +13,8 @@ from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._estimators.streaming.reservoir import Reservoir
 from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm._estimators.user_input import generator
+from budgetsvm._learn.settings import Plan, Settings
+from budgetsvm.monitoring._observer import Phase
 
 _RECORDS = 1000  # of history_ that are kept: a stream may have any number of blocks
 
@@ -35,8 +37,8 @@ class StreamingMachine(BudgetMachine):
         self : object
         """
         check_is_fitted(self)
-        started = perf_counter()
-        self._check_kernel()
+        started, settings = perf_counter(), self._settings()
+        self._check_kernel(settings.kernel)
         sample = self._sample()
         if sample is None or sample.size == 0:
             message = (
@@ -56,7 +58,9 @@ class StreamingMachine(BudgetMachine):
         # Every row of the sample stands for several of the stream.
         outputs = self._outputs(encoded, weights * (sample.seen / len(weights)))
         self._look_at(X, outputs)
-        self._polish(self._problem(X, outputs), generator(self.random_state), started)
+        training = self._training(settings, generator(self.random_state), started)
+        with training.observers.during(Phase("polish")):
+            self._polish(self._problem(X, outputs), training)
         self._reservoir = sample  # which may have become smaller
         return self
 
@@ -86,17 +90,21 @@ class StreamingMachine(BudgetMachine):
             self.polish_now()
         return self
 
-    def _learn_block(self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    def _learn_block(
+        self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64], settings: Settings
+    ) -> None:
         """One pass over checked rows, some of which are remembered."""
         self._check_stream()
-        rng = generator(self.random_state)
+        started, rng = perf_counter(), generator(self.random_state)
         outputs = self._outputs(encoded, weights)
-        self._go_on(X, outputs)
+        self._go_on(X, outputs, settings)
         sample = self._sample()
         if sample is None and self.reservoir > 0:
             sample = Reservoir(int(self.reservoir), int(rng.integers(2**31)))
         seen = self._rows_seen + len(encoded)
-        self._learn(replace(self._problem(X, outputs), n_total=seen), len(encoded), rng)
+        problem = replace(self._problem(X, outputs), n_total=seen)
+        plan = Plan(len(encoded), done=self._visits)
+        self._learn(problem, plan, self._training(settings, rng, started))
         # Only now: rows that were not learned, because something went wrong, were not seen.
         self._rows_seen = seen
         self._origin = None

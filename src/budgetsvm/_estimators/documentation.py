@@ -1,0 +1,147 @@
+"""What the documentation of all estimators has in common, written once."""
+
+import inspect
+import re
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
+
+_Class = TypeVar("_Class", bound=type[Any])
+
+_PARAMETERS = """
+kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
+    The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
+    All but "rbf" need ``maintenance="project"`` or ``"remove"``.
+gamma : {"scale", "auto"} or float, default="scale"
+    Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid", as for ``SVC``.
+degree : int, default=3
+    Degree of the kernel "poly".
+coef0 : float, default=0.0
+    Constant of the kernels "poly" and "sigmoid".
+budget : int or None, default=500
+    The largest number of terms that the model may have. None is no limit: training then
+    approaches the exact machine, at its cost.
+solver : {"bsca", "bsgd"} or Solver, default="bsca"
+    Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
+    budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
+maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
+    What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
+epochs : "auto" or float, default="auto"
+    How many times phase 1 goes through the training data. "auto" is five without a polish. Before
+    one it is two, up to a million visits, after a trial: where the budget is too small for the
+    kernel, phase 1 goes on with a smaller C, which then gives better terms.
+polish : bool, default=True
+    Whether to solve the problem in the span of the terms after they are learned. False leaves the
+    paper's solver as it is. Without a budget there is no polish.
+basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
+    Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
+    polish, all but the first are Nyström's method.
+fit_intercept : bool, default={fit_intercept}
+    Whether the model has a bias: a constant feature, whose coefficient counts for the norm of the
+    model like all others.
+tol : float, default={tol}
+    The relative duality gap (P - D) / P at which the polish is done.
+max_passes : int, default=500
+    The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
+time_limit : float or None, default=None
+    Seconds after which ``fit`` ends with the best model it has; phase 1 takes half of them at most.
+memory_limit : float or None, default=None
+    Bytes that kernel values may take; beyond, they are computed again in every pass. None is 8 GiB,
+    or half of the memory that is free if that is less.
+early_stopping : bool, default=False
+    Whether to hold rows out, and to end phase 1 when the score on them (the accuracy of a classifier, else the
+    loss) does not get better; the best model so far is kept. Allow for enough `epochs`.
+validation_fraction : float, default=0.1
+    The share of rows that is held out.
+n_iter_no_change : int, default=5
+    Epochs without an improvement after which phase 1 ends.
+reservoir : int, default=50000
+    Rows that ``partial_fit`` keeps, a sample of all it has seen, for ``polish_now``.
+warm_start : bool, default=False
+    Whether ``fit`` starts from the terms, and the dual variables, of the fit before: for another C,
+    loss or weights, say. Other rows, targets, kernels or budgets need other terms, and a fit from scratch.
+precision : {"auto", "single", "double"}, default="auto"
+    Arithmetic for kernel values. "auto" takes single precision unless too many digits would be lost
+    in it: by distances in the (centred) data, a small `tol`, or a C so large that it makes use of
+    terms which single precision cannot tell from each other.
+random_state : int, RandomState, Generator or None, default=None
+    Determines the order in which training points are visited.
+n_jobs : int or None, default=None
+    Threads. None is all cores.
+monitor : Monitor or None, default=None
+    Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
+verbose : int, default=0
+    1 shows a progress bar with the time left.
+"""
+
+_ATTRIBUTES = """
+support_vectors_ : ndarray of shape (n_terms, n_features)
+    The points z_j of the model. After merging these are not training points any more.
+duality_gap_ : float
+    After a polish: (P - D) / P. The model's objective is within this share of the best possible
+    with its terms. Infinity: nothing is certified.
+objective_ : tuple of float
+    After a polish: P of the model and D of the dual point that proves the gap.
+converged_ : bool
+    After a polish: whether `duality_gap_` is at most `tol` (and, where even the best model saves little
+    of what a constant one costs, the gap is little beside that), and the costs of a sample of the rows,
+    computed anew in float64 by other formulas, agree with it.
+validation_scores_ : ndarray of shape (n_iter_,)
+    With `early_stopping`: the score on the rows held out, after every epoch.
+n_iter_ : int
+    Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.
+history_ : list of dict
+    Per epoch: visits, steps, violations, mistakes, merges, degradation (sum of the ‖Δw‖² that maintenance
+    caused), loss (the mean over the visits, before the step), size, seconds.
+kernel_ : Kernel
+    The kernel with its numbers resolved.
+monitor_ : Monitor
+    With `monitor`: a copy of it that has watched this fit.
+n_features_in_ : int
+    Number of features seen during fit.
+feature_names_in_ : ndarray of str
+    Their names, where X had any.
+"""
+
+
+def documented(*, without: Collection[str] = ()) -> Callable[[_Class], _Class]:
+    """Complete the docstring of an estimator by what all have in common.
+
+    The class itself documents parameters and attributes that are its own, or whose meaning differs. `without` are
+    common attributes that it does not have.
+    """
+
+    def complete(cls: _Class) -> _Class:
+        if cls.__doc__ is None:  # python -OO
+            return cls
+        signature = inspect.signature(cls)
+        names = list(signature.parameters)
+        text = inspect.cleandoc(cls.__doc__)
+        entries = _entries(_PARAMETERS) | _entries(_section(text, "Parameters"))
+        parameters = "\n".join(entries[name] for name in names)
+        for name in ("fit_intercept", "tol"):  # whose defaults differ
+            if name in names:
+                default = signature.parameters[name].default
+                parameters = parameters.replace(f"{{{name}}}", repr(default))
+        own = _entries(_section(text, "Attributes"))
+        common = {
+            name: entry for name, entry in _entries(_ATTRIBUTES).items() if name not in without
+        }
+        attributes = "\n".join((own | {k: v for k, v in common.items() if k not in own}).values())
+        text = text.replace(_section(text, "Parameters"), parameters)
+        cls.__doc__ = text.replace(_section(text, "Attributes"), attributes)
+        return cls
+
+    return complete
+
+
+def _section(text: str, name: str) -> str:
+    """Return what a section of a docstring holds."""
+    found = re.search(rf"\n{name}\n-+\n(.+?)(?=\n\n|\Z)", text, re.DOTALL)
+    assert found is not None, f"a docstring without {name}"
+    return found[1]
+
+
+def _entries(section: str) -> dict[str, str]:
+    """Split a section into what it says of each name; entries begin where a line is not indented."""
+    entries = re.split(r"\n(?=\S)", section.strip("\n"))
+    return {entry.partition(" :")[0]: entry for entry in entries}

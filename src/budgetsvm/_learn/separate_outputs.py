@@ -1,0 +1,74 @@
+"""Phase 1 for several outputs without a budget: there is nothing to share, each is trained by itself."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.settings import Plan, Settings
+from budgetsvm._learn.trainer import Trainer
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import dense_points
+from budgetsvm.monitoring._observer import Counts, EpochRecord, Learned, LearnMoment, Observers
+
+
+class SeparateOutputs(Trainer):
+    """Trains one output after the other; before the last there is no model to show."""
+
+    def __init__(
+        self,
+        model: KernelExpansion,
+        problem: Problem,
+        settings: Settings,
+        rng: np.random.Generator,
+        observers: Observers,
+        *,
+        done: int = 0,
+    ) -> None:
+        self.model, self.problem, self.settings = model, problem, settings
+        self.rng, self.observers, self.t = rng, observers, done
+        self.history: list[EpochRecord] = []
+        self._bias = model.bias.copy()
+        #: of the terms of the model, and of all rows
+        self._coef = np.zeros((problem.outputs.count, len(model) + len(problem.outputs)))
+
+    def learn(self, plan: Plan) -> None:
+        """Make the visits of a plan, for every output."""
+        count, clock = self.problem.outputs.count, self.observers.clock
+        for c in range(count):
+            now = clock()
+            until = now + (plan.until - now) / (count - c)  # a fair share of the time left
+            self._train(c, replace(plan, until=until))
+        self.t += plan.visits
+
+    def _train(self, c: int, plan: Plan) -> None:
+        model = replace(self.model, coef=self.model.coef[[c]], bias=self.model.bias[[c]])
+        problem = replace(self.problem, outputs=self.problem.outputs.of_output(c))
+        single: Any = OutputTrainer(
+            model, problem, self.settings, self.rng, self.observers, done=self.t, until=plan.until
+        )
+        single.shows_model, single.history = False, self.history
+        single.run(plan)
+        known, used = len(model), np.flatnonzero(single.slots >= 0)
+        self._coef[c, :known] = single.terms.coef[:known]
+        self._coef[c, known + used] = single.terms.coef[single.slots[used]]
+        self._bias[c] = single.bias[0] if self.settings.intercept else 0.0
+
+    def result(self) -> Learned:
+        """Return the state of training, with a model without terms of no weight."""
+        known, used = len(self.model), np.asarray(self._coef.any(axis=0))
+        rows = np.flatnonzero(used[known:])
+        points: NDArray[Any] = np.concatenate(
+            [self.model.points[used[:known]], dense_points(self.problem.rows, rows)]
+        )
+        model = replace(self.model, points=points, coef=self._coef[:, used], bias=self._bias)
+        rounds = -(-len(self.history) // self.problem.outputs.count)
+        return Learned(model, self.t, rounds, self.history)
+
+    def moment(self, visits: int = 0, counts: Counts | None = None) -> LearnMoment:
+        """Return what observers get to see, in the end."""
+        learned = self.result()
+        return LearnMoment(visits, counts or Counts(), len(learned.model), lambda: learned, None)
