@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from experiments.running.jobs import Result
 from experiments.theory.small_problems import pair
 from experiments.theory.small_qp import solve
-from experiments.theory.theorem_bounds import Bounds
+from experiments.theory.theorem.bounds import Bounds
 from experiments.theory.trajectory import follow
 from experiments.theory.watching import Setup
 

@@ -5,7 +5,7 @@ import numpy as np
 from experiments.report.content import Claim
 from experiments.running.jobs import Results
 from experiments.scope import Scope
-from experiments.theory.theorem_cases import (
+from experiments.theory.theorem.cases import (
     BEND,
     COUNTEREXAMPLE,
     Case,

@@ -9,8 +9,8 @@ from experiments.report import style, ticks
 from experiments.report.content import Cell, Data, Picture
 from experiments.running.jobs import Result, Results
 from experiments.scope import Scope
-from experiments.theory.theorem_bounds import VARIANTS
-from experiments.theory.theorem_cases import (
+from experiments.theory.theorem.bounds import VARIANTS
+from experiments.theory.theorem.cases import (
     COUNTEREXAMPLE,
     PROBLEMS,
     Case,

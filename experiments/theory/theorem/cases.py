@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
 from experiments.theory.small_problems import MAKERS
-from experiments.theory.theorem_counterexample import contradict
-from experiments.theory.theorem_runs import bend, compare, settle
+from experiments.theory.theorem.counterexample import contradict
+from experiments.theory.theorem.runs import bend, compare, settle
 
 PROBLEMS = ("narrow", "medium", "rings")
 COUNTEREXAMPLE, BEND = "theorem-one/counterexample", "theorem-one/bend"

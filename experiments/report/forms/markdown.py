@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from experiments.report.content import Data, Table
-from experiments.report.markup import to_markdown, to_plain
+from experiments.report.forms.markup import to_markdown, to_plain
 from experiments.report.parts import Chapter, Ready, Report, cell_text, number_columns
 
 

@@ -5,8 +5,8 @@ import numpy as np
 from experiments.report.content import Data, Table
 from experiments.running.jobs import Result, Results
 from experiments.scope import Scope
-from experiments.theory.theorem_bounds import VARIANTS
-from experiments.theory.theorem_cases import PROBLEMS, Case, cases, comparison
+from experiments.theory.theorem.bounds import VARIANTS
+from experiments.theory.theorem.cases import PROBLEMS, Case, cases, comparison
 
 _PROBLEM_HEADS = {
     "problem": "problem",

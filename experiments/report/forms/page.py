@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments.report.content import Data, Table
 from experiments.report.figures import inline
-from experiments.report.markup import paragraph_to_html, to_html, to_plain
+from experiments.report.forms.markup import paragraph_to_html, to_html, to_plain
 from experiments.report.parts import VERDICTS, Chapter, Ready, Report, cell_text, number_columns
 
 # The browser itself makes sure that nothing is fetched.

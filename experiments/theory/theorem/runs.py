@@ -10,7 +10,7 @@ from experiments.running.jobs import Result
 from experiments.theory.dual_progress import Gains, truncated_step
 from experiments.theory.small_problems import MAKERS, SmallProblem
 from experiments.theory.small_qp import Optimum, solve
-from experiments.theory.theorem_bounds import VARIANTS, Bounds
+from experiments.theory.theorem.bounds import VARIANTS, Bounds
 from experiments.theory.trajectory import Trajectory, follow
 from experiments.theory.watching import Setup, watch
 
