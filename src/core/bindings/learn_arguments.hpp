@@ -67,6 +67,10 @@ inline Visits unpack_visits(const RowsArg& rows_arg, const ProblemArg& problem,
     return visits;
 }
 
+inline bool couples_classes(const Loss& loss) {
+    return loss.visit([](const auto& one) { return one.couples_classes; });
+}
+
 inline JointTargets unpack_targets(const JointTargetsArg& arg) {
     const auto& [loss, coupled, labels, targets, box, alpha] = arg;
     const std::size_t n = box.shape(0);
@@ -83,7 +87,7 @@ inline JointTargets unpack_targets(const JointTargetsArg& arg) {
                              outputs,
                              unpack_loss(loss),
                              coupled};
-    require(!coupled || (classes && joint.loss.couples_classes()),
+    require(!coupled || (classes && couples_classes(joint.loss)),
             "only the outputs of classes can be coupled, by the hinge loss");
     for (std::size_t i = 0; i < labels.shape(0); ++i)
         require(0 <= labels.data()[i] && labels.data()[i] < outputs, "a label is out of range");

@@ -8,8 +8,6 @@
 
 #include <cstdint>
 
-#include "model/loss.hpp"
-
 namespace budgetsvm {
 
 class Bsca {
@@ -27,7 +25,7 @@ class Bsca {
     double degradation(double stored) const { return stored; }
 
     // Line 6.
-    template <class Variable>
+    template <class Loss, class Variable>
     double step(const Loss& loss, Variable& alpha, double slack) const {
         const double before = alpha;
         alpha = static_cast<Variable>(loss.step(before, slack, curvature_, C_));

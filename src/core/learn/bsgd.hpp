@@ -13,8 +13,6 @@
 
 #include <cstdint>
 
-#include "model/loss.hpp"
-
 namespace budgetsvm {
 
 class Bsgd {
@@ -35,6 +33,7 @@ class Bsgd {
     double scale() const { return before_ > 0 ? 1 / before_ : 0; }
     double degradation(double stored) const { return stored / (now_ * now_); }
 
+    template <class Loss>
     double step(const Loss& loss, double& alpha, double slack) const {
         const double gain = rate_ * loss.bounded_slope(slack, stiffness_);
         alpha += gain;
@@ -42,6 +41,7 @@ class Bsgd {
     }
 
     // The variables of several outputs are not kept: nobody asks for them.
+    template <class Loss>
     double step(const Loss& loss, float&, double slack) const {
         return rate_ * loss.bounded_slope(slack, stiffness_);
     }

@@ -55,28 +55,27 @@ class JointSolve {
         const std::int64_t i = visits_.order[r];
         solver_.begin(r, targets_.box[i], visits_.diagonal[r], targets_.coupled);
         const double* f = model_.evaluate(x, norm);
-        const bool moved =
-            targets_.coupled ? coupled_steps(i, visits_.diagonal[r], f) : steps(i, f);
+        const bool moved = targets_.loss.visit([&](const auto& loss) {
+            return targets_.coupled ? coupled_steps(loss, i, visits_.diagonal[r], f)
+                                    : steps(loss, i, f);
+        });
         if (moved)
             tally_.degradation += solver_.degradation(model_.insert(x, norm, row_.data(), tally_));
     }
 
-    double step(std::int64_t i, std::int32_t c, double slack) {
-        return solver_.step(targets_.loss, targets_.variable(i, c), slack);
-    }
-
     // row_ := the steps of all outputs, each by itself. Returns whether there is one.
-    bool steps(std::int64_t i, const double* f) {
+    template <class Loss>
+    bool steps(const Loss& loss, std::int64_t i, const double* f) {
         const double scale = solver_.scale();
         bool violated = false, moved = false;
         std::int32_t best = 0;
         for (std::int32_t c = 0; c < targets_.outputs; ++c) {
             const double sign = targets_.sign(i, c);
             const double slack = targets_.target(i, c) - sign * f[c] * scale;
-            violated = violated || targets_.loss.violated(slack);
-            tally_.loss += targets_.loss.value(slack);
+            violated = violated || loss.violated(slack);
+            tally_.loss += loss.value(slack);
             if (f[c] > f[best]) best = c;
-            const double delta = step(i, c, slack);
+            const double delta = solver_.step(loss, targets_.variable(i, c), slack);
             row_[static_cast<std::size_t>(c)] = sign * delta;
             moved = moved || delta != 0;
         }
@@ -89,7 +88,8 @@ class JointSolve {
     // every other one by 1, each at the price of a hinge loss. The step of an output c that is not
     // the class is added to the coefficient of the class and taken from that of c. Where steps see
     // each other, a few rounds over the outputs are needed.
-    bool coupled_steps(std::int64_t i, double diagonal, const double* f) {
+    template <class Loss>
+    bool coupled_steps(const Loss& loss, std::int64_t i, double diagonal, const double* f) {
         constexpr int rounds = 4;
         constexpr double settled = 1e-3;
         const double scale = solver_.scale(), curvature = Solver::one_by_one ? diagonal : 0.0;
@@ -102,14 +102,15 @@ class JointSolve {
             for (std::int32_t c = 0; c < targets_.outputs; ++c) {
                 if (c == own) continue;
                 const double first = 1 - scale * (f[own] - f[c]);
-                const double delta = step(i, c, first - curvature * (row_[own] - row_[c]));
+                const double slack = first - curvature * (row_[own] - row_[c]);
+                const double delta = solver_.step(loss, targets_.variable(i, c), slack);
                 row_[own] += delta;
                 row_[c] -= delta;
                 if (curvature > 0) largest = std::max(largest, std::fabs(delta));
                 if (round > 0) continue;
-                violated = violated || targets_.loss.violated(first);
+                violated = violated || loss.violated(first);
                 mistaken = mistaken || f[c] >= f[own];
-                tally_.loss += targets_.loss.value(first);
+                tally_.loss += loss.value(first);
             }
         }
         tally_.violations += violated;

@@ -23,8 +23,10 @@ Tally solve(const Visits& visits, BudgetedModel<T, Maintenance>& model, Solver s
         const std::int64_t i = visits.order[r];
         solver.begin(r, visits.box[i], visits.diagonal[r], false);
         const double slack = visits.slack(i, solver.value(stored));  // line 5
-        tally.count(visits, i, slack);
-        const double delta = solver.step(visits.loss, visits.alpha[i], slack);  // line 6
+        const double delta = visits.loss.visit([&](const auto& loss) {
+            tally.count(loss, visits.target(i), slack);
+            return solver.step(loss, visits.alpha[i], slack);  // line 6
+        });
         if (delta == 0) return;
         // Line 9 of the paper inserts (delta, x_i); with f = sum beta k it must be y_i delta.
         tally.degradation +=

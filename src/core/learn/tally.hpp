@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "learn/visits.hpp"
-
 namespace budgetsvm {
 
 struct Tally {
@@ -17,11 +15,12 @@ struct Tally {
     double loss = 0;            // sum of the losses, before the step
     double lost = 0;            // sum of the degradations as shares of beta^2, of the step before
 
-    // A visit of training point i that found this slack.
-    void count(const Visits& visits, std::int64_t i, double slack) {
-        violations += visits.loss.violated(slack);
-        mistakes += visits.loss.mistaken(visits.target(i), slack);
-        loss += visits.loss.value(slack);
+    // A visit to a point with this target that found this slack.
+    template <class Loss>
+    void count(const Loss& of, double target, double slack) {
+        violations += of.violated(slack);
+        mistakes += of.mistaken(target, slack);
+        loss += of.value(slack);
     }
 };
 

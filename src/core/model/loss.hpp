@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One of the losses of losses.hpp, chosen at run time. What each function is, is said there.
+// One of the losses of losses.hpp, chosen at run time.
 #pragma once
 
 #include <string_view>
@@ -15,29 +15,10 @@ class Loss {
         return make(Losses{}, name, parameters, loss_);
     }
 
-    // Calls use(loss) with the loss itself: for a loop that is compiled for each of them.
+    // Calls use(loss) with the loss itself, and returns what it does.
     template <class Use>
     auto visit(Use use) const {
         return std::visit(use, loss_);
-    }
-
-    bool couples_classes() const {
-        return visit([](const auto& loss) { return loss.couples_classes; });
-    }
-    double value(double u) const {
-        return visit([=](const auto& loss) { return loss.value(u); });
-    }
-    double bounded_slope(double u, double stiffness) const {
-        return visit([=](const auto& loss) { return loss.bounded_slope(u, stiffness); });
-    }
-    bool violated(double u) const {
-        return visit([=](const auto& loss) { return loss.violated(u); });
-    }
-    bool mistaken(double target, double u) const {
-        return visit([=](const auto& loss) { return loss.mistaken(target, u); });
-    }
-    double step(double alpha, double u, double curvature, double C) const {
-        return visit([=](const auto& loss) { return loss.step(alpha, u, curvature, C); });
     }
 
   private:
