@@ -9,8 +9,8 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 INSTALL := $(PIP) --no-build-isolation --editable
 BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja
 
-NATIVE := CMakeLists.txt $(wildcard src/core/*)
-CXX_FILES = $(wildcard src/core/*.hpp src/core/*.cpp)
+NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
+CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp)
 PYTEST_ARGS ?=
 SEQUENCES ?= 20000
 BENCH_ARGS ?=
