@@ -36,12 +36,27 @@ from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Precision, Rows, centre_of, variance
 from budgetsvm._problem.targets import Outputs
 from budgetsvm.kernels import Kernel
+from budgetsvm.monitoring._observer import FitObserver, PolishMoment
 from budgetsvm.monitoring._sklearn_callbacks import CallbackSupport, EpochHooks, Task, phase
 from budgetsvm.monitoring._watched_fit import watched_fit
 from budgetsvm.monitoring._watcher import Watcher
 
 # Of a time limit, for phase 1; a fraction of a second in any case: without terms there is no model.
 _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
+
+
+class _PolishObserver(FitObserver):
+    """Shows phase 2 to a progress bar and a watcher."""
+
+    def __init__(self, progress: PolishProgress, watcher: Watcher | None) -> None:
+        self._progress = progress
+        self._watcher = watcher
+
+    def in_polish(self, moment: PolishMoment) -> None:
+        """Report the gap, and let the watcher look where there is a state to look at."""
+        self._progress.report(moment.gap)
+        if self._watcher is not None and moment.objective is not None and moment.state is not None:
+            self._watcher.look_at_polish(moment.objective, moment.passes, moment.state)
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -288,9 +303,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
                 rng,
                 intercept=self.fit_intercept,
                 may_widen=self.precision == "auto",
-                report=progress.report,
+                observer=_PolishObserver(progress, self._watcher),
                 solve=self._solve,
-                watcher=self._watcher,
             )
             outcome = polish_model(model, problem, how, self._warm_point(problem))
         self._take_over(outcome)
