@@ -3,7 +3,7 @@
 One output: Newton's method on a smoothed loss comes first, on samples of the rows and then on all; it is
 parallel, and it nearly always reaches the tolerance. Where it does not, as for a tolerance that asks for hardly
 any smoothing, coordinate ascent on the rows near the margin takes over, which is slow far from the optimum and
-precise close by; and so on in turns, if the matrix has rows that can be visited.
+precise close by; and so on in turns. If the matrix has no rows that can be visited, Newton's method starts again.
 
 Several: Newton's method would have to factorise a matrix for each output. The orthonormal features of all rows
 take as long to compute as one such factorisation takes on many rows, and serve all outputs; with them at
@@ -32,7 +32,8 @@ _Settled = TypeVar("_Settled")
 _Finished: TypeAlias = Callable[[], bool]
 
 _WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
-_WIDTH = 4.0  # of Newton's method for several outputs, to begin with
+_WIDTH = 4.0  # of Newton's method otherwise, to begin with
+_FIRST_TOLERANCE = 1e-2  # of Newton's method where there is nothing else
 _SAMPLE = 4  # rows per dimension of the first working set, unless these are most of all
 _PROGRESS, _PATIENCE = 0.9, 2  # of the gap is left, after so many turns of both methods
 
@@ -57,10 +58,13 @@ def solve_alone(
     with suppress(OutOfTime):
         newton = _newton(span, start, how, finished)
         newton.run(finished)
-        # It goes all the way where there are no kinks.
-        if not finished() and targets.loss.has_kinks and isinstance(matrix, RowMatrix):
+        if finished() or not targets.loss.has_kinks:  # it goes all the way where there are none
+            return span
+        if isinstance(matrix, RowMatrix):
             ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng)
             take_turns(span, ascent, newton, finished)
+        else:
+            _approach(span, newton, finished)
     return span
 
 
@@ -84,6 +88,17 @@ def _take_over(span: SpanProblem, start: StartPoint) -> None:
         box = span.targets.box
         alpha = box * span.targets.loss.feasible(start.alpha / box)
         span.offer_dual(alpha, span.point(alpha))
+
+
+def _approach(span: SpanProblem, newton: NewtonMethod, finished: _Finished) -> None:
+    """Newton's method alone, towards ever smaller tolerances: a width that gets thin too soon leads nowhere."""
+    goal, newton.tol, newton.width = newton.tol, _FIRST_TOLERANCE, _WIDTH
+    while newton.tol > goal and not finished():
+        newton.restart(span.w, span.f)
+        newton.run(lambda: finished() or span.gap <= newton.tol)
+        if span.gap > newton.tol:
+            return
+        newton.tol = max(goal, 0.1 * newton.tol)
 
 
 def solve_together(
