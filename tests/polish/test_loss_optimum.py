@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracles import judge, reference
 from oracles.problems import noisy_xor, weights
+from polish.spans import solve_in_span
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, LinearSVR
@@ -17,7 +18,8 @@ from budgetsvm import BudgetSVC, BudgetSVR, kernels
 from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.solve import Limits, Polished, polish_in_span
+from budgetsvm._polish.limits import Limits
+from budgetsvm._polish.result import Polished
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets
@@ -118,7 +120,7 @@ def solve(
     basis = Basis.of(X[:20].copy(), kernels.Gaussian(GAMMA), constant=constant)
     problem = Problem(Rows(X, np.float64, None), targets)
     limits = Limits(tol, 500, np.inf, memory, 1)
-    found = polish_in_span(problem, basis, limits, np.random.default_rng(0))
+    found = solve_in_span(problem, basis, limits)
     lower = np.linalg.cholesky(PLAIN(basis.points, basis.points))
     G = np.linalg.solve(lower, PLAIN(X, basis.points).T).T
     w = lower.T @ found.coef[0]
@@ -170,7 +172,7 @@ def test_a_weight_of_two_is_a_row_twice(name: str) -> None:
     ):
         own = Targets(box, targets.loss, targets.y[chosen], targets.target[chosen])
         problem = Problem(Rows(X[chosen], np.float64, None), own)
-        results.append(polish_in_span(problem, basis, limits, np.random.default_rng(0)))
+        results.append(solve_in_span(problem, basis, limits))
     assert results[0].primal == pytest.approx(results[1].primal, rel=3e-5)
     assert results[0].bias[0] == pytest.approx(results[1].bias[0], abs=0.03)
 
@@ -248,31 +250,7 @@ def test_agreement_with_linear_svr(epsilon: float) -> None:
     )
 
 
-# ---- a basis with a constant ----
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_constant_is_one_more_orthonormal_function(dtype: Any) -> None:
-    Z = np.random.default_rng(0).standard_normal((12, 3)).astype(dtype)
-    plain, basis = (Basis.of(Z, kernels.Gaussian(GAMMA), constant=c) for c in (False, True))
-    assert len(basis) == len(plain) == plain.width == basis.width - 1
-    np.testing.assert_array_equal(basis.gram[:-1, :-1], plain.gram)
-    for matrix in (basis.gram, basis.lower, basis.inverse):
-        np.testing.assert_array_equal(matrix[-1], np.eye(13)[-1])
-        np.testing.assert_array_equal(matrix[:, -1], np.eye(13)[-1])
-    coef = np.random.default_rng(1).standard_normal(13)
-    w = basis.coordinates(coef)
-    assert w @ w == pytest.approx(coef[:-1] @ plain.gram @ coef[:-1] + coef[-1] ** 2)
-    np.testing.assert_allclose(basis.coefficients(w), coef, atol=1e-9)
-    np.testing.assert_allclose(basis.projection(basis.gram @ coef), w, atol=1e-9)
-
-
-@pytest.mark.parametrize("constant", [False, True])
-def test_a_basis_of_no_points(constant: bool) -> None:
-    for Z in (np.empty((0, 3)), np.zeros((4, 3))):
-        basis = Basis.of(Z, kernels.Linear(), constant=constant)
-        assert (len(basis), basis.width) == (0, constant)
-        assert basis.inverse.shape == basis.lower.shape == (constant, constant)
+# ---- extremes ----
 
 
 def test_no_error_exceeds_epsilon() -> None:

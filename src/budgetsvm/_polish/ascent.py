@@ -5,12 +5,15 @@ need visits; the working set is small enough for the cache, so that hundreds of 
 as much as one over all rows. Every round ends with such a full pass, which checks the rest.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._polish.matrix.kernel_values import AllRows
+from budgetsvm._polish.matrix.interface import Block, RowMatrix
 from budgetsvm._polish.span_problem import SpanProblem
+from budgetsvm._problem.targets import Targets
 
 # Visits per round: about as much work as the full passes that end it, or as nothing at all.
 _VISITS_PER_ROW, _FEWEST_VISITS = 4, 20_000
@@ -20,13 +23,56 @@ _ROUNDING = 4  # errors of an inner product, at the very most
 _LITTLE_PROGRESS = 0.6  # of the gap is left after a round
 
 
+class Extremes(NamedTuple):
+    """The extreme projected gradients of a pass."""
+
+    upper: float = np.inf
+    lower: float = -np.inf
+
+    @property
+    def violation(self) -> float:
+        """How far the pass was from optimality."""
+        return self.upper - self.lower
+
+    def for_shrinking(self) -> "Extremes":
+        """Return beyond which a variable at a bound rests in the next pass; a side without gradients has none."""
+        return Extremes(
+            self.upper if self.upper > 0 else np.inf, self.lower if self.lower < 0 else -np.inf
+        )
+
+
+class Visits(NamedTuple):
+    """What a pass led to: the first `kept` rows of its order are those that do not rest."""
+
+    kept: int
+    extremes: Extremes
+
+
+class LinearSVM(NamedTuple):
+    """An SVM on rows of features, as the core wants it; α and w change in place."""
+
+    loss: tuple[str, float]
+    rows: NDArray[Any]
+    squared_norms: NDArray[Any]
+    y: NDArray[np.float64]
+    target: NDArray[np.float64]
+    box: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    w: NDArray[Any]
+
+    def visit(self, order: NDArray[np.int64], beyond: Extremes) -> Visits:
+        """One pass of dual coordinate ascent over rows in an order, which it changes."""
+        kept, upper, lower = _core.ascend(*self, order, *beyond)
+        return Visits(kept, Extremes(upper, lower))
+
+
 class WorkingSetAscent:
     """Improves a dual point, round by round."""
 
     def __init__(
         self,
         problem: SpanProblem,
-        matrix: AllRows,
+        matrix: RowMatrix,
         alpha: NDArray[np.float64],
         f: NDArray[np.float64],
         rng: np.random.Generator,
@@ -73,39 +119,46 @@ class WorkingSetAscent:
         return chosen
 
     def _ascend(self, chosen: NDArray[np.int64]) -> None:
-        """Passes over the chosen rows, with shrinking, until the sub-problem is solved well enough."""
-        rows, everyone = self.matrix.feature_rows(chosen)
-        everywhere = len(rows) == len(self.alpha)  # the block has all rows
-        targets = self.problem.targets if everywhere else self.problem.targets.some(chosen)
-        alpha = self.alpha if everywhere else self.alpha[chosen]
-        arrays = (
+        """Improve α of the chosen rows, until the sub-problem is solved well enough."""
+        block = self.matrix.feature_rows(chosen)
+        if len(block.rows) == len(self.alpha):  # it has all rows
+            self._visit(block, self.problem.targets, self.alpha)
+        else:
+            alpha = self.alpha[chosen]
+            self._visit(block, self.problem.targets.some(chosen), alpha)
+            self.alpha[chosen] = alpha
+
+    def _visit(self, block: Block, targets: Targets, alpha: NDArray[np.float64]) -> None:
+        """Passes over rows of a block with shrinking; the targets and α are those of all its rows."""
+        svm = LinearSVM(
             targets.loss.core(),
-            rows,
-            self.matrix.squared_norms(rows),
+            block.rows,
+            self.matrix.squared_norms(block.rows),
             targets.y,
             np.ascontiguousarray(targets.target),
             targets.box,
             alpha,
-            self.point.astype(rows.dtype),
+            self.point.astype(block.rows.dtype),
         )
-        active, upper, lower = everyone, np.inf, -np.inf
-        visits = max(_VISITS_PER_ROW * len(self.alpha), _FEWEST_VISITS)
-        passes = np.clip(visits / max(1, len(chosen)), _FEWEST_PASSES, _MOST_PASSES)
-        # A violation below the rounding errors of inner products would never be reached.
-        rounding = (
-            _ROUNDING * float(np.finfo(rows.dtype).eps) * (1 + float(np.linalg.norm(self.point)))
-        )
-        precision = max(self.precision, rounding)
-        for _ in range(int(self.effort * passes)):
+        active, beyond, precision = block.where, Extremes(), self._precision(block)
+        for _ in range(self._most_passes(len(block.where))):
             self.matrix.tick()
-            shrunk = len(active) < len(everyone)
+            shrunk = len(active) < len(block.where)
             order = self.rng.permutation(active)
-            kept, upper, lower = _core.ascend(*arrays, order, upper, lower)
-            active = order[:kept]
-            if upper - lower <= precision:
+            visits = svm.visit(order, beyond)
+            active, beyond = order[: visits.kept], visits.extremes.for_shrinking()
+            if visits.extremes.violation <= precision:
                 if not shrunk:
                     break
-                active, upper, lower = everyone, np.inf, -np.inf
-            upper, lower = upper if upper > 0 else np.inf, lower if lower < 0 else -np.inf
-        if not everywhere:
-            self.alpha[chosen] = alpha
+                active, beyond = block.where, Extremes()
+
+    def _most_passes(self, count: int) -> int:
+        """Return how many passes over so many rows a round has."""
+        visits = max(_VISITS_PER_ROW * len(self.alpha), _FEWEST_VISITS)
+        passes = np.clip(visits / max(1, count), _FEWEST_PASSES, _MOST_PASSES)
+        return int(self.effort * passes)
+
+    def _precision(self, block: Block) -> float:
+        """Return the violation to stop at; one below the rounding errors of inner products is never reached."""
+        eps = float(np.finfo(block.rows.dtype).eps)
+        return max(self.precision, _ROUNDING * eps * (1 + float(np.linalg.norm(self.point))))

@@ -1,65 +1,170 @@
-"""Phase 2 for several outputs: coordinate ascent for each, on features that all of them share.
+"""The solvers of one output alone, and of several at once. All of them count for the same certificate.
 
-Newton's method would have to factorise a matrix for each output. The orthonormal features of all rows
+One output: Newton's method on a smoothed loss comes first, on samples of the rows and then on all; it is
+parallel, and it nearly always reaches the tolerance. Where it does not, as for a tolerance that asks for hardly
+any smoothing, coordinate ascent on the rows near the margin takes over, which is slow far from the optimum and
+precise close by; and so on in turns. If the matrix has no rows that can be visited, Newton's method starts again.
+
+Several: Newton's method would have to factorise a matrix for each output. The orthonormal features of all rows
 take as long to compute as one such factorisation takes on many rows, and serve all outputs; with them at
 hand, coordinate ascent on working sets is fast, and outputs are solved in parallel threads.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._polish.ascent import WorkingSetAscent
-from budgetsvm._polish.limits import OutOfTime
-from budgetsvm._polish.matrix.kernel_values import FeatureMatrix
+from budgetsvm._polish.limits import OutOfTime, Solving
+from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.newton.linear_system import HessianSolver
-from budgetsvm._polish.newton.method import NewtonMethod
+from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
+from budgetsvm._polish.result import StartPoint
 from budgetsvm._polish.span_problem import SpanProblem
-from budgetsvm._polish.turns import take_turns
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Outputs, Targets
+from budgetsvm.monitoring._observer import PolishMoment
 
 _Settled = TypeVar("_Settled")
+#: Says after every step whether it was the last.
+_Finished: TypeAlias = Callable[[], bool]
 
-_WIDTH = 4.0  # of Newton's method, to begin with
+_WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
+_WIDTH = 4.0  # of Newton's method otherwise, to begin with
+_FIRST_TOLERANCE = 1e-2  # of Newton's method where there is nothing else
 _SAMPLE = 4  # rows per dimension of the first working set, unless these are most of all
+_PROGRESS, _PATIENCE = 0.9, 2  # of the gap is left, after so many turns of both methods
 
 
-def solve_outputs(
-    outputs: Outputs,
-    matrix: FeatureMatrix,
-    rng: np.random.Generator,
-    finished: Callable[[int, SpanProblem], bool],
-    *,
-    tol: float,
-    n_threads: int,
-    settle: Callable[[SpanProblem], _Settled],
+def solve_alone(
+    matrix: Matrix,
+    targets: Targets,
+    start: StartPoint | None,
+    how: Solving,
+    look: Callable[[SpanProblem], PolishMoment],
+) -> SpanProblem:
+    """Return the problem of one output with its solution, or what was found in time.
+
+    `look` makes of it what the observer gets to see.
+    """
+    span = SpanProblem(matrix, targets)
+
+    def finished() -> bool:
+        how.observer.in_polish(look(span))
+        return how.limits.reached(span.gap, span.passes)
+
+    with suppress(OutOfTime):
+        newton = _newton(span, start, how, finished)
+        newton.run(finished)
+        if finished() or not targets.loss.has_kinks:  # it goes all the way where there are none
+            return span
+        if isinstance(matrix, RowMatrix):
+            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng)
+            take_turns(span, ascent, newton, finished)
+        else:
+            _approach(span, newton, finished)
+    return span
+
+
+def _newton(
+    span: SpanProblem, start: StartPoint | None, how: Solving, finished: _Finished
+) -> NewtonMethod:
+    """Return Newton's method at a good point to begin with."""
+    solver, tol = HessianSolver(span.matrix.basis), how.limits.tol
+    if start is None:
+        w, width = newton_on_samples(span, solver, how.rng, finished, tol)
+        return NewtonMethod(span, solver, tol, w, span.values(w), width)
+    _take_over(span, start)
+    return NewtonMethod(span, solver, tol, span.w, span.f, _WARM_WIDTH)
+
+
+def _take_over(span: SpanProblem, start: StartPoint) -> None:
+    """Begin with points of another problem: the best w up to this one, and α as far as it is feasible."""
+    if np.isfinite(start.w).all():
+        span.offer_primal(start.w, span.values(start.w))
+    if start.alpha is not None:
+        box = span.targets.box
+        alpha = box * span.targets.loss.feasible(start.alpha / box)
+        span.offer_dual(alpha, span.point(alpha))
+
+
+def _approach(span: SpanProblem, newton: NewtonMethod, finished: _Finished) -> None:
+    """Newton's method alone, towards ever smaller tolerances: a width that gets thin too soon leads nowhere."""
+    goal, newton.tol, newton.width = newton.tol, _FIRST_TOLERANCE, _WIDTH
+    while newton.tol > goal and not finished():
+        newton.restart(span.w, span.f)
+        newton.run(lambda: finished() or span.gap <= newton.tol)
+        if span.gap > newton.tol:
+            return
+        newton.tol = max(goal, 0.1 * newton.tol)
+
+
+def solve_together(
+    matrix: RowMatrix, outputs: Outputs, how: Solving, settle: Callable[[SpanProblem], _Settled]
 ) -> list[_Settled]:
-    """Solve all outputs, each until it is finished; `tol` is the gap that is wanted.
+    """Solve several outputs, each until it is finished.
 
     Returns what `settle` makes of each: to keep a number for every row is too much for many outputs.
     """
-    seeds = rng.integers(2**31, size=outputs.count)
+    seeds = how.rng.integers(2**31, size=outputs.count)
+    gaps, limits = np.ones(outputs.count), how.limits
 
     def solve(c: int) -> _Settled:
         span = SpanProblem(matrix, outputs.of_output(c))
+
+        def finished() -> bool:
+            gaps[c] = np.clip(span.gap, limits.tol, 1.0)
+            mean = float(np.exp(np.log(gaps).mean()))  # an output that has not begun has a gap of 1
+            how.observer.in_polish(PolishMoment(mean, span.passes))
+            return limits.reached(span.gap, span.passes)
+
         with suppress(OutOfTime):
-            _solve(span, np.random.default_rng(int(seeds[c])), lambda: finished(c, span), tol)
+            _ascend(span, matrix, np.random.default_rng(int(seeds[c])), finished, limits.tol)
         return settle(span)
 
-    return map_in_order(solve, range(outputs.count), n_threads)
+    return map_in_order(solve, range(outputs.count), limits.n_threads)
 
 
-def _solve(
-    span: SpanProblem, rng: np.random.Generator, finished: Callable[[], bool], tol: float
+def _ascend(
+    span: SpanProblem,
+    matrix: RowMatrix,
+    rng: np.random.Generator,
+    finished: _Finished,
+    tol: float,
 ) -> None:
-    nothing, n = np.zeros(len(span.targets)), span.matrix.n
-    ascent = WorkingSetAscent(span, span.matrix, nothing.copy(), nothing, rng)
-    sample = _SAMPLE * span.matrix.width
+    """Coordinate ascent, with Newton's method for where it is stuck."""
+    nothing, n = np.zeros(len(span.targets)), matrix.n
+    ascent = WorkingSetAscent(span, matrix, nothing.copy(), nothing, rng)
+    sample = _SAMPLE * matrix.width
     if sample < 0.5 * n:
         ascent.round(np.sort(rng.choice(n, sample, replace=False)))
-    solver = HessianSolver(span.matrix.basis)
-    newton = NewtonMethod(span, solver, tol, span.w, span.f, _WIDTH)  # for where ascent is stuck
+    solver = HessianSolver(matrix.basis)
+    newton = NewtonMethod(span, solver, tol, span.w, span.f, _WIDTH)
     take_turns(span, ascent, newton, finished)
+
+
+def take_turns(
+    span: SpanProblem, ascent: WorkingSetAscent, newton: NewtonMethod, finished: _Finished
+) -> None:
+    """Improve the best points of a problem until `finished`, or until neither method gets on any more.
+
+    Where one is stuck, the other may get on.
+    """
+    before, idle = span.gap, 0
+    while not finished():
+        ascent.round()
+        if not ascent.stuck or finished():
+            continue
+        idle = 0 if span.gap < _PROGRESS * before else idle + 1
+        if idle > _PATIENCE:  # what is left of the gap are rounding errors
+            return
+        before = span.gap
+        newton.restart(span.w, span.f)
+        newton.run(finished)
+        alpha, f = newton.alpha(), newton.f
+        if span.dual > 0:  # otherwise there is no good dual point yet
+            alpha = span.alpha.copy()
+            f = span.values(span.point_of_alpha)
+        ascent.restart(alpha, f)

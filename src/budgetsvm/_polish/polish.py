@@ -1,31 +1,49 @@
 """Phase 2 for an estimator: from a model to one that is optimal in the span of its terms, and audited."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit.costs import complete, trustworthy
 from budgetsvm._polish.audit.second_best import better_of, restated
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, OutOfTime
-from budgetsvm._polish.result import Polished, Start
-from budgetsvm._polish.solve import no_model, polish_in_span
-from budgetsvm._polish.span_problem import SpanProblem
+from budgetsvm._polish.limits import Limits, OutOfTime, Solving
+from budgetsvm._polish.matrix.interface import Matrix
+from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.result import Polished, Start, no_model
+from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
-from budgetsvm.monitoring._observer import NOBODY, FitObserver, PolishMoment
+from budgetsvm._problem.targets import OneVsRest
+from budgetsvm.monitoring._observer import FitObserver
 
 #: Solves a problem in a span; returns also the problem, as a one-class machine looks for the right one.
-Solve: TypeAlias = Callable[..., tuple[Polished, Problem]]
+Solve: TypeAlias = Callable[[Problem, Matrix, Solving], tuple[Polished, Problem]]
+#: Makes the matrix of a problem's rows on a basis.
+MakeMatrix: TypeAlias = Callable[[Problem, Basis, Limits], Matrix]
 
 
-def solve_as_it_is(problem: Problem, *arguments: Any, **options: Any) -> tuple[Polished, Problem]:
+def solve_as_it_is(problem: Problem, matrix: Matrix, how: Solving) -> tuple[Polished, Problem]:
     """Solve the problem that was given."""
-    return polish_in_span(problem, *arguments, **options), problem
+    return polish_in_span(problem, matrix, how), problem
+
+
+def kernel_matrix(problem: Problem, basis: Basis, limits: Limits) -> Matrix:
+    """Evaluate the kernel of all rows and terms; of several outputs other things are held instead."""
+    outputs = problem.outputs
+    hold = outputs.count == 1 or (isinstance(outputs, OneVsRest) and outputs.coupled)
+    return KernelMatrix(
+        problem.rows,
+        basis,
+        limits.n_threads,
+        limits.memory,
+        hold=hold,
+        room=limits.room,
+        tick=limits.tick,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +54,9 @@ class Polishing:
     rng: np.random.Generator
     intercept: bool
     may_widen: bool  #: from single to double precision
+    observer: FitObserver = field(default_factory=FitObserver)
     solve: Solve = solve_as_it_is
-    observer: FitObserver = NOBODY
+    make_matrix: MakeMatrix = kernel_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +85,7 @@ def _polish(
     done = found.polished.converged and found.trusted and found.complete
     if not done and how.may_widen and model.points.dtype == np.float32 and not how.limits.late():
         wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
-        found = _attempt(in_precision(model, np.float64), wide, how, start)
+        found = _attempt(model.in_precision(np.float64), wide, how, start)
     polished = replace(found.polished, converged=found.polished.converged and found.trusted)
     found = replace(found, polished=polished)
     if polished.converged:
@@ -78,30 +97,32 @@ def _polish(
     return replace(found, model=best, polished=polished)
 
 
-def in_precision(model: KernelExpansion, dtype: Any) -> KernelExpansion:
-    """Return a model in other arithmetic."""
-    return replace(model, points=model.points.astype(dtype))
-
-
 def _attempt(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> Outcome:
-    """Solve a problem in the precision of a model."""
+    """Solve a problem in the precision of a model, and look whether that was precise enough."""
     model = _affordable(model, how.limits)
-    try:
-        how.limits.tick(len(model) ** 3 / 2)
-        basis = Basis.of(model.points, model.kernel, constant=how.intercept)
-    except OutOfTime:
-        polished = no_model(problem.outputs, model.points.shape[1], optimal=False)
-    else:
-        watch = _polish_watch(how.observer, model, basis)
-        report = lambda gap: how.observer.in_polish(PolishMoment(gap, 0))
-        options = {"start": start, "report": report, "watch": watch}
-        polished, problem = how.solve(problem, basis, how.limits, how.rng, **options)
+    polished, problem = _solve(model, problem, how, start)
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
     trusted = not polished.converged or trustworthy(problem, solved, polished, how.limits.tol)
     return Outcome(solved, polished, problem, trusted, complete(polished, how.limits.tol))
+
+
+def _solve(
+    model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
+) -> tuple[Polished, Problem]:
+    """Solve a problem in the span of a model's terms; returns also the problem."""
+    n_features = model.points.shape[1]
+    try:
+        how.limits.tick(len(model) ** 3 / 2)
+        basis = Basis.of(model.points, model.kernel, constant=how.intercept)
+        if basis.width == 0:  # the kernel vanishes: so does the model
+            return no_model(problem.outputs, n_features, optimal=True), problem
+        matrix = how.make_matrix(problem, basis, how.limits)
+    except OutOfTime:  # before there was anything to show
+        return no_model(problem.outputs, n_features, optimal=False), problem
+    return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, start))
 
 
 def _affordable(model: KernelExpansion, limits: Limits) -> KernelExpansion:
@@ -111,18 +132,3 @@ def _affordable(model: KernelExpansion, limits: Limits) -> KernelExpansion:
         return model
     some = np.linspace(0, len(model) - 1, most).astype(np.int64)
     return replace(model, points=model.points[some], coef=model.coef[:, some])
-
-
-def _polish_watch(
-    observer: FitObserver, before: KernelExpansion, basis: Basis
-) -> Callable[[SpanProblem], None]:
-    """Return what looks at a single output in the polish."""
-
-    def watch(span: SpanProblem) -> None:
-        def state() -> tuple[KernelExpansion, NDArray[np.float64]]:
-            coef, bias = basis.expand([span.w])
-            return replace(before, points=basis.points, coef=coef, bias=bias), span.alpha
-
-        observer.in_polish(PolishMoment(span.gap, span.passes, (span.primal, span.dual), state))
-
-    return watch

@@ -1,11 +1,13 @@
 """Where a polish begins, what it leads to, and what it leaves for whoever wants to check it."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._polish.basis import Basis
+from budgetsvm._problem.targets import Outputs
 
 _ROWS = 1024  # of a sample
 
@@ -15,16 +17,21 @@ class Evidence:
     """Values that the polish worked with, and what the terms left out of its basis would contribute."""
 
     rows: NDArray[np.int64]  #: a random sample
-    values: NDArray[
-        np.float64
-    ]  #: f of these rows, (rows, outputs), as the polish has computed them
+    values: NDArray[np.float64]  #: f of these rows, (rows, outputs), as the polish computed them
     scale: float  #: what the gap is measured by: nearly always P
-    pull: float  #: see `_left_out.py`
+    pull: float  #: see `left_out.py`
 
 
 def sample_rows(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Choose rows to look at."""
     return np.sort(rng.choice(n, _ROWS, replace=False)) if n > _ROWS else np.arange(n)
+
+
+class StartPoint(NamedTuple):
+    """Where to begin with one output: orthonormal coordinates, and a dual point that may not be feasible."""
+
+    w: NDArray[np.float64]
+    alpha: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +42,11 @@ class Start:
     bias: NDArray[np.float64]
     alpha: NDArray[np.float64] | None
 
-    def of_output(
-        self, basis: Basis, c: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return the orthonormal coordinates of output c, and the dual point."""
+    def of_output(self, basis: Basis, c: int) -> StartPoint:
+        """Return where to begin with output c."""
         coef, constant = self.coef[c, basis.kept], basis.width > len(basis)
         w = basis.coordinates(np.append(coef, self.bias[c]) if constant else coef)
-        return w, self.alpha
+        return StartPoint(w, self.alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +87,16 @@ class Polished:
     converged: bool
     passes: int
     evidence: Evidence | None = field(default=None, repr=False)
+
+
+def no_model(outputs: Outputs, n_features: int, *, optimal: bool) -> Polished:
+    """Return the model without terms, which is optimal where no term can add anything."""
+    total, count = 0.0, outputs.count
+    for c in range(count):
+        targets = outputs.of_output(c)
+        slack = targets.slack(np.zeros(len(targets)))
+        total += targets.cost(slack)
+    dual, gap = (total, 0.0) if optimal else (0.0, 1.0)
+    alpha = targets.alpha(slack, 0.0) if optimal and count == 1 else None
+    points, coef = np.zeros((0, n_features)), np.zeros((count, 0))
+    return Polished(points, coef, np.zeros(count), alpha, total, dual, gap, optimal, 0)

@@ -6,15 +6,14 @@ matrix of kernel values serves all solutions, and each starts from the one befor
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, OutOfTime
+from budgetsvm._polish.limits import Solving
+from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.result import Polished, Start
-from budgetsvm._polish.solve import kernel_matrix, no_model, polish_in_span
+from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 
 # Where to stop: of the share, or of what is left of 1. A solution is not precise enough for that everywhere:
@@ -41,44 +40,34 @@ def is_met(share: float, nu: float, factor: float) -> bool:
 
 
 def solve_for_share(
-    problem: Problem,
-    basis: Basis,
-    limits: Limits,
-    rng: np.random.Generator,
-    *,
-    nu: float,
-    start: Start | None,
-    **options: Any,
+    problem: Problem, matrix: Matrix, how: Solving, *, nu: float
 ) -> tuple[Polished, Problem]:
     """Solve problems of different C until the share is right; returns the last solution and its problem."""
-    if basis.width > 0:
-        try:
-            with single_threaded_blas():
-                options["matrix"] = kernel_matrix(problem, basis, limits)
-        except OutOfTime:
-            return no_model(problem.outputs, basis.points.shape[1], optimal=False), problem
     search, first, last = _Search(), problem.outputs, None
     for _ in range(_MOST_SOLUTIONS):
-        polished = polish_in_span(problem, basis, limits, rng, start=start, **options)
+        polished = polish_in_span(problem, matrix, how)
         if not polished.converged and last is not None:
             # The limits are reached: better a solution for another C than none.
             return replace(last[0], converged=False), last[1]
         last = polished, problem
         share = share_of(polished, problem)
         done = abs(share - nu) <= _PRECISION * min(nu, 1 - nu) or not polished.converged
-        if done or not share > 0 or basis.width == 0:  # without a kernel it is 1 for every C
-            break
-        x = search.next(float(np.log(share / nu)))
+        x = search.next(float(np.log(share / nu))) if share > 0 and not done else None
         if x is None:
             break
-        assert polished.alpha is not None
         before = problem.outputs.box
         problem = replace(problem, outputs=first.scaled(float(np.exp(x))))
         factor = float(problem.outputs.box[0] / before[0])
-        coef = np.zeros((1, 1 + int(basis.kept.max(initial=0))))
-        coef[:, basis.kept] = polished.coef
-        start = Start(coef, polished.bias, polished.alpha * min(1.0, factor))
+        how = replace(how, start=_start_after(polished, matrix.basis, factor))
     return polished, problem
+
+
+def _start_after(polished: Polished, basis: Basis, factor: float) -> Start:
+    """Return where to begin after another solution, with so many times its C."""
+    assert polished.alpha is not None
+    coef = np.zeros((1, 1 + int(basis.kept.max(initial=0))))
+    coef[:, basis.kept] = polished.coef
+    return Start(coef, polished.bias, polished.alpha * min(1.0, factor))
 
 
 @dataclass

@@ -3,21 +3,19 @@
     P(w) = ½‖w‖² + Σ_i C_i φ(u_i),   u_i = target_i - y_i f_i,   f_i = <w, g_i>
     D(α) = Σ_i target_i α_i - C_i φ*(α_i / C_i) - ½‖w(α)‖²,   w(α) = Σ_i α_i y_i g_i
 
-(losses.py). For the hinge loss D is Σ_i α_i - ½‖w(α)‖² where 0 ≤ α_i ≤ C_i. For every w and every such α, D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their
-distance bounds how far the best w is from the optimum.
+(losses.py). For the hinge loss D is Σ_i α_i - ½‖w(α)‖² where 0 ≤ α_i ≤ C_i. For every w and every such α,
+D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their distance bounds how far the best w is
+from the optimum.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
-from budgetsvm._polish.matrix.kernel_values import AllRows
+from budgetsvm._polish.line_search import Line, exact_length
+from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._problem.targets import Targets
-
-_PRECISION = 1e-9  # of a line search
-
 
 _ROUNDING = 1e-7  # of P, that D may exceed it by
 
@@ -40,7 +38,7 @@ def relative_gap(primal: float, dual: float, scale: float | None = None) -> floa
 class SpanProblem:
     """The problem, and the best primal and dual points so far."""
 
-    matrix: AllRows
+    matrix: Matrix
     targets: Targets
     primal: float = field(init=False)
     dual: float = 0.0  #: D(0)
@@ -84,8 +82,9 @@ class SpanProblem:
 
     def offer_primal(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
         """Keep the best point between the best so far and w, whose values are f."""
-        share = self._line_search(w - self.w, f - self.f)
-        better, values = self.w + share * (w - self.w), self.f + share * (f - self.f)
+        direction = w - self.w, f - self.f
+        share = exact_length(Line(self.targets, 0.0, self.f, direction, self.w))
+        better, values = self.w + share * direction[0], self.f + share * direction[1]
         primal = self.objective(better, values)
         if primal < self.primal:
             self.primal, self.w, self.f = primal, better, values
@@ -109,28 +108,3 @@ class SpanProblem:
         if dual > self.dual:
             self.dual, self.alpha, self.point_of_alpha = dual, alpha, best
             self._gain_of_alpha = gain
-
-    def _line_search(self, step: NDArray[np.float64], change: NDArray[np.float64]) -> float:
-        """Minimise P along a direction, over [0, 1]: find where the derivative changes its sign.
-
-        It is monotone, and so is every row's part in it; a row whose slope is the same at both ends
-        need not be looked at in between.
-        """
-        targets = self.targets
-        slack, rate = targets.slack(self.f), targets.y * change
-        linear, square = float(self.w @ step), float(step @ step)
-        start, end = targets.alpha(slack, 0.0), targets.alpha(slack - rate, 0.0)
-        if linear + square <= float(end @ rate):
-            return 1.0
-        if linear >= float(start @ rate):
-            return 0.0
-        rows = np.flatnonzero(start != end)
-        linear -= float(end @ rate) - float(end[rows] @ rate[rows])
-        slack, rate, some = slack[rows], rate[rows], targets.some(rows)
-
-        def slope(share: float) -> float:
-            return linear + share * square - float(some.alpha(slack - share * rate, 0.0) @ rate)
-
-        if slope(0.0) >= 0:  # but for rounding, this was said above
-            return 0.0
-        return float(brentq(slope, 0.0, 1.0, xtol=_PRECISION)) if slope(1.0) > 0 else 1.0

@@ -3,7 +3,7 @@
 The certificate of a polish is about the kernel values that it worked with. In single precision, or for rows
 far from the origin, these may be wrong, and large coefficients amplify their errors. So what some rows cost
 is computed anew in float64, from differences of features; and terms that were left out because their
-coefficients would have been too large are asked what they would have contributed (`_left_out.py`).
+coefficients would have been too large are asked what they would have contributed (`left_out.py`).
 """
 
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""The rows of a problem in the coordinates of a basis, and the products that solvers need of them."""
+"""The rows of a problem as functions on the span of a basis, and the products that solvers need of them."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.matrix.kernel_values import Matrix
+from budgetsvm._polish.matrix.interface import Matrix
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]

@@ -12,14 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._polish.matrix.kernel_values import SomeRows
 from budgetsvm._polish.newton.linear_system import HessianSolver
-from budgetsvm._polish.newton.smooth_problem import (
-    NewtonStep,
-    SmoothProblem,
-    newton_step,
-    step_length,
-)
+from budgetsvm._polish.newton.smooth_problem import NewtonStep, SmoothProblem, newton_step
 from budgetsvm._polish.span_problem import SpanProblem
 
 _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
@@ -53,7 +47,7 @@ def newton_on_samples(
     while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
         chosen = np.sort(rng.choice(n, size, replace=False))
         targets = span.targets.some(chosen, n / size)
-        problem = SmoothProblem(SomeRows(matrix, chosen), targets, width, np.zeros(matrix.width))
+        problem = SmoothProblem(matrix.some(chosen), targets, width, np.zeros(matrix.width))
         w = _follow(problem, w, solver, finished, tol)
         width = problem.width
         size *= _GROWTH
@@ -174,13 +168,13 @@ class NewtonMethod:
     ) -> None:
         """Steps on some rows, while the others keep their α; as far as all rows agree."""
         span, width = self.span, self.width
-        rows, targets = SomeRows(self.span.matrix, chosen), span.targets.some(chosen)
+        rows, targets = span.matrix.some(chosen), span.targets.some(chosen)
         fixed = point - rows.transposed_times(alpha[chosen] * targets.y)
         problem = SmoothProblem(rows, targets, width, fixed)
         w = self._descend(problem, self.f[chosen], finished)
         self.width = problem.width
         f, direction = self.f, (w - self.w, span.values(w) - self.f)
-        length = step_length(self._everything(), self.w, f, direction)
+        length = self._everything().step_length(self.w, f, direction)
         self.w, self.f = self.w + length * direction[0], f + length * direction[1]
         self.change = None
         if length < 1:

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._polish.matrix.kernel_values import Matrix
+from budgetsvm._polish.line_search import Line, rough_length
+from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.newton.linear_system import HessianSolver
 from budgetsvm._problem.targets import Targets
-
-_SHORTEST_STEP = 1e-12
-_BISECTIONS = 5
 
 
 @dataclass(eq=False)
@@ -66,6 +64,15 @@ class SmoothProblem:
         some = self.targets.some(self.inside(f))
         return some.gap(some.slack(f[self.inside(f)]), self.width)
 
+    def step_length(
+        self,
+        w: NDArray[np.float64],
+        f: NDArray[np.float64],
+        direction: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> float:
+        """Return how far to go along a direction (step, change of f), at most all of it."""
+        return rough_length(Line(self.targets, self.width, f, direction, w - self.fixed))
+
 
 @dataclass(frozen=True, eq=False)
 class NewtonStep:
@@ -88,42 +95,6 @@ def newton_step(
     """One step with a line search."""
     step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
     change = problem.matrix.times(step)
-    length = step_length(problem, w, f, (step, change))
+    length = problem.step_length(w, f, (step, change))
     decrease = -float(gradient @ step)
     return NewtonStep(w + length * step, f + length * change, length, change, decrease)
-
-
-def step_length(
-    problem: SmoothProblem,
-    w: NDArray[np.float64],
-    f: NDArray[np.float64],
-    direction: tuple[NDArray[np.float64], NDArray[np.float64]],
-) -> float:
-    """Minimise the smoothed objective along a direction (step, change of f), over [0, 1].
-
-    Far from the solution the step may be too long by orders of magnitude, so halve it until the
-    derivative at its end is negative; then bisect. α_i is monotone in the length: where it is the
-    same at both ends, it need not be looked at again.
-    """
-    step, change = direction
-    targets, width = problem.targets, problem.width
-    slack, rate = targets.slack(f), targets.y * change
-    linear, square = float((w - problem.fixed) @ step), float(step @ step)
-    end = targets.alpha(slack - rate, width)
-    if linear + square <= float(end @ rate):
-        return 1.0
-    rows = np.flatnonzero(end != targets.alpha(slack, width))
-    linear -= float(end @ rate) - float(end[rows] @ rate[rows])
-    slack, rate, some = slack[rows], rate[rows], targets.some(rows)
-
-    def slope(length: float) -> float:
-        return linear + length * square - float(some.alpha(slack - length * rate, width) @ rate)
-
-    high = 1.0
-    while slope(high / 2) > 0 and high > _SHORTEST_STEP:
-        high /= 2
-    low = high / 2
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) <= 0 else (low, middle)
-    return low

@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm import _core
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.ascent import Extremes, LinearSVM, Visits
+from budgetsvm._polish.matrix.interface import RowMatrix
 from budgetsvm.losses import Hinge
 
 _ROOT = float(np.sqrt(2.0))
-_NO_SHRINKING = np.inf, -np.inf
 _PIECES = 8  # of the rows' features, which are computed piece by piece to save memory
 
 
@@ -45,16 +44,16 @@ class WorkingRows:
     All others are forgotten where there are more than `matrix.most_some`.
     """
 
-    def __init__(self, matrix: KernelMatrix, box: NDArray[np.float64]) -> None:
+    def __init__(self, matrix: RowMatrix, box: NDArray[np.float64]) -> None:
         self.matrix = matrix
-        self.dtype = matrix.rows.dtype
+        self.dtype = matrix.dtype
         self.count = 0
         self._of_all = box
         self._numbers = np.full(matrix.n, -1, np.int64)
         most = min(matrix.n, matrix.most_some)
         # Large arrays take memory only where they are written to.
         self._features: NDArray[Any] = np.empty((most, matrix.width), self.dtype)
-        self._curvature: NDArray[Any] = np.empty(most, self.dtype)
+        self._squared_norms: NDArray[Any] = np.empty(most, self.dtype)
         self._box = np.empty(most)
 
     def find(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -65,9 +64,10 @@ class WorkingRows:
             self.count, new = 0, chosen
         for piece in np.array_split(new, len(new) * _PIECES // len(self._features) + 1):
             here = slice(self.count, self.count + len(piece))
-            features = self._features[here]
-            np.multiply(self.matrix.features(piece), _ROOT, out=features, casting="same_kind")
-            self._curvature[here] = np.einsum("ij,ij->i", features, features)
+            features, block = self._features[here], self.matrix.feature_rows(piece)
+            np.take(block.rows, block.where, axis=0, out=features, mode="clip")
+            features *= _ROOT
+            self._squared_norms[here] = np.einsum("ij,ij->i", features, features)
             self._box[here] = self._of_all[piece]
             self._numbers[piece] = np.arange(here.start, here.stop)
             self.count = here.stop
@@ -86,14 +86,13 @@ class WorkingRows:
         v: NDArray[Any],
         order: NDArray[np.int64],
         variables: tuple[NDArray[np.float64], NDArray[np.float64]],
-        bounds: tuple[float, float],
-    ) -> tuple[int, float, float]:
+        beyond: Extremes,
+    ) -> Visits:
         """Run the core for two classes: v, the order and the variables (sign, α) change in place."""
         n, (sign, alpha) = self.count, variables
-        own = (sign, np.ones(n), self._box[:n], alpha, v)
-        return _core.ascend(
-            Hinge().core(), self._features[:n], self._curvature[:n], *own, order, *bounds
-        )
+        rows, norms, box = self._features[:n], self._squared_norms[:n], self._box[:n]
+        svm = LinearSVM(Hinge().core(), rows, norms, sign, np.ones(n), box, alpha, v)
+        return svm.visit(order, beyond)
 
 
 def tournament(n_classes: int) -> list[list[tuple[int, int]]]:
@@ -156,40 +155,39 @@ class PairwiseAscent:
         rounds = tournament(len(w))
         self.rounds = [[pairs[key] for key in keys if key in pairs] for keys in rounds]
         self.pairs = list(pairs.values())
-        self.bounds = _NO_SHRINKING
+        self.beyond = Extremes()
 
     def run(self, passes: int, precision: float, rng: np.random.Generator) -> None:
         """Ascend until no gradient is wrong by more than the precision, or all passes are done."""
         for _ in range(passes):
             self.rows.matrix.tick()
             shrunk = any(len(pair.active) < len(pair.rows) for pair in self.pairs)
-            upper, lower = self._pass(rng)
-            if upper - lower <= precision:
+            extremes = self._pass(rng)
+            self.beyond = extremes.for_shrinking()
+            if extremes.violation <= precision:
                 if not shrunk:
                     return
                 for pair in self.pairs:
                     pair.active = np.arange(len(pair.rows))
-                self.bounds = _NO_SHRINKING
-            else:
-                self.bounds = upper if upper > 0 else np.inf, lower if lower < 0 else -np.inf
+                self.beyond = Extremes()
 
-    def _pass(self, rng: np.random.Generator) -> tuple[float, float]:
+    def _pass(self, rng: np.random.Generator) -> Extremes:
         """Visit all variables once; returns the extreme projected gradients."""
         upper = lower = 0.0
         for pairs in self.rounds:
             work = [(pair, rng.permutation(pair.active)) for pair in pairs if len(pair.active)]
             for high, low in map_in_order(lambda item: self._visit(*item), work, self.n_threads):
                 upper, lower = max(upper, high), min(lower, low)
-        return upper, lower
+        return Extremes(upper, lower)
 
-    def _visit(self, pair: PairProblem, order: NDArray[np.int64]) -> tuple[float, float]:
+    def _visit(self, pair: PairProblem, order: NDArray[np.int64]) -> Extremes:
         """One pass of the core over the active variables of a pair."""
         n, rows = self.rows.count, pair.rows[order]
         sign, alpha = np.empty(n), np.empty(n)  # the core looks only at rows in the order
         sign[rows], alpha[rows] = pair.sign[order], pair.alpha[order]
         before = ((self.w[pair.a] - self.w[pair.b]) / _ROOT).astype(self.rows.dtype)
         v, kept_first = before.copy(), rows.copy()
-        kept, upper, lower = self.rows.ascend(v, kept_first, (sign, alpha), self.bounds)
+        kept, extremes = self.rows.ascend(v, kept_first, (sign, alpha), self.beyond)
         change = (v.astype(np.float64) - before) / _ROOT
         self.w[pair.a] += change
         self.w[pair.b] -= change
@@ -198,4 +196,4 @@ class PairwiseAscent:
             number = np.empty(n, np.int64)
             number[rows] = order
             pair.active = number[kept_first[:kept]]
-        return upper, lower
+        return extremes

@@ -6,12 +6,11 @@
 
 Most variables stay at zero: few classes compete for a row, and for most rows none. So rounds of dual
 coordinate ascent visit those that are inside their box or should leave its bounds, class pair by class
-pair (`_class_pairs.py`), and every round ends with one pass over all rows, which draws up the
+pair (`pairs.py`), and every round ends with one pass over all rows, which draws up the
 certificate and says whose turn it is next. Of all rows and classes only α is kept, as shares α_ic / C_i
 in single precision; whatever they are, they are feasible.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +20,13 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.threads import map_in_order, single_threaded_blas
 from budgetsvm._polish.audit.left_out import LeftOutTerms
-from budgetsvm._polish.limits import OutOfTime
-from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.limits import OutOfTime, Solving
+from budgetsvm._polish.matrix.interface import RowMatrix
 from budgetsvm._polish.result import Evidence, sample_rows
 from budgetsvm._polish.span_problem import relative_gap
 from budgetsvm._polish.weston_watkins.pairs import PairwiseAscent, WorkingRows, split_into_pairs
-from budgetsvm._problem.targets import gap_scale
+from budgetsvm._problem.targets import OneVsRest, gap_scale
+from budgetsvm.monitoring._observer import PolishMoment
 
 _GROUPS = 16  # sums of a pass that are kept at the same time, whatever the number of threads
 _PART_VALUES = 1 << 18  # of rows × classes in a part of a pass
@@ -71,65 +71,48 @@ class WestonWatkins:
     evidence: Evidence
 
 
-def solve_weston_watkins(
-    matrix: KernelMatrix,
-    labels: NDArray[np.int64],
-    n_classes: int,
-    box: NDArray[np.float64],
-    *,
-    tol: float,
-    finished: Callable[[float, int], bool],
-    rng: np.random.Generator,
-) -> WestonWatkins:
+def solve_weston_watkins(matrix: RowMatrix, outputs: OneVsRest, how: Solving) -> WestonWatkins:
     """Solve the multi-class SVM in the span of a basis, to a relative duality gap.
 
     Parameters
     ----------
-    matrix : KernelMatrix
-        The kernel values of all rows against the basis.
-    labels : ndarray of shape (n,)
-        The class of every row, from 0 to n_classes - 1; a class may have no rows.
-    n_classes : int
-        At least two.
-    box : ndarray of shape (n,)
-        C_i, the weight of every row's losses.
-    tol : float
-        The relative duality gap at which to stop.
-    finished : callable
-        Called with the gap and the number of passes after every pass; stops early if it returns True.
-    rng : Generator
-        Chooses the first rows, and the order of visits.
+    matrix : RowMatrix
+        All rows on the span of a basis.
+    outputs : OneVsRest
+        The class of every row, from 0 to n_classes - 1, and the weight C_i of its losses. There are two
+        classes at least, of which some may have no rows.
+    how : Solving
+        When to stop, and random numbers for the first rows and the order of visits. There is no start.
 
     Returns
     -------
     WestonWatkins
         The best point found, and its certificate.
     """
-    sampled = sample_rows(matrix.n, rng)
+    sampled, tol = sample_rows(matrix.n, how.rng), how.limits.tol
     with single_threaded_blas():
-        solver = _Solver(matrix, labels.astype(np.int64), n_classes, box, rng)
+        solver = _Solver(matrix, outputs, how.rng)
         with suppress(OutOfTime):
-            solver.run(tol, finished)
-        pull = solver.pull(LeftOutTerms(matrix)) if solver.gap <= tol else 0.0
-    evidence = Evidence(sampled, solver.values(sampled), solver.scale, pull)
-    gap = relative_gap(solver.primal, solver.dual)
-    found = solver.best, solver.primal, solver.dual, gap, solver.gap <= tol, solver.passes
-    return WestonWatkins(*found, evidence)
+            solver.run(how)
+        pull = solver.pull(LeftOutTerms(matrix.basis)) if solver.gap <= tol else 0.0
+    return WestonWatkins(
+        w=solver.best,
+        primal=solver.primal,
+        dual=solver.dual,
+        gap=relative_gap(solver.primal, solver.dual),
+        converged=solver.gap <= tol,
+        passes=solver.passes,
+        evidence=Evidence(sampled, solver.values(sampled), solver.scale, pull),
+    )
 
 
 class _Solver:
     """α with its w, the best primal point, and the best values of both objectives."""
 
-    def __init__(
-        self,
-        matrix: KernelMatrix,
-        labels: NDArray[np.int64],
-        n_classes: int,
-        box: NDArray[np.float64],
-        rng: np.random.Generator,
-    ) -> None:
+    def __init__(self, matrix: RowMatrix, outputs: OneVsRest, rng: np.random.Generator) -> None:
+        n_classes, box = outputs.count, outputs.box
         self.matrix = matrix
-        self.labels = labels
+        self.labels = outputs.labels.astype(np.int64)
         self.box = box
         self.rng = rng
         self.share = np.zeros((matrix.n, n_classes), np.float32)
@@ -155,13 +138,14 @@ class _Solver:
         at_zero = (len(self.w) - 1) * float(self.box.sum())
         return gap_scale(self.primal, at_zero - self.dual)
 
-    def run(self, tol: float, finished: Callable[[float, int], bool]) -> None:
+    def run(self, how: Solving) -> None:
         """Rounds until the gap is small enough, or does not get smaller any more."""
         patience = _PATIENCE
-        while self.gap > tol and patience > 0:
+        while self.gap > how.limits.tol and patience > 0:
             before = self.gap
             self.round()
-            if finished(self.gap, self.passes):
+            how.observer.in_polish(PolishMoment(self.gap, self.passes))
+            if how.limits.reached(self.gap, self.passes):
                 return
             patience = _PATIENCE if self.gap < before else patience - 1
 
@@ -232,9 +216,9 @@ class _Solver:
         """Return the losses, Σ α, and Σ_i A_ic k_i of some rows; say which have something to do."""
         loss, total, sums = 0.0, 0.0, np.zeros_like(coef)
         for part in parts:
-            block, chosen = self.matrix.part(np.arange(part.start, part.stop))
-            first, last = int(chosen[0]), int(chosen[-1])  # rows that follow each other
-            values = block[first : last + 1].astype(np.float64)
+            block = self.matrix.value_rows(np.arange(part.start, part.stop))
+            first, last = int(block.where[0]), int(block.where[-1])  # rows that follow each other
+            values = block.rows[first : last + 1].astype(np.float64)
             labels, share, box = self.labels[part], self.share[part], self.box[part]
             self.matrix.tick()
             slack = _slack(values @ coef.T, labels)
@@ -257,20 +241,21 @@ class _Solver:
 
     def pull(self, left_out: LeftOutTerms) -> float:
         """Return what the terms left out of the basis add to ½ Σ_c ‖w_c(α)‖²."""
-        if left_out.matrix is None:
+        if left_out.basis is None:
             return 0.0
-        sums = np.zeros((len(self.w), left_out.matrix.width))
+        matrix = self.matrix.against(left_out.basis)
+        sums = np.zeros((len(self.w), matrix.width))
         for part in self._parts():
             some, weights, _ = self._weights(part)
-            block, chosen = left_out.matrix.part(part.start + some)
-            sums += weights.T @ block[chosen].astype(np.float64)
-        return sum(left_out.pull_of_sums(s, w) for s, w in zip(sums, self.w, strict=True))
+            block = matrix.value_rows(part.start + some)
+            sums += weights.T @ block.rows[block.where].astype(np.float64)
+        return sum(left_out.pull(s, w) for s, w in zip(sums, self.w, strict=True))
 
     def values(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return f_ic of the best point for some rows."""
-        block, where = self.matrix.part(chosen)
+        block = self.matrix.value_rows(chosen)
         coef = self.best @ self.matrix.basis.inverse.T
-        return np.asarray(block[where].astype(np.float64) @ coef.T)
+        return np.asarray(block.rows[block.where].astype(np.float64) @ coef.T)
 
 
 def _slack(f: NDArray[Any], labels: NDArray[np.int64]) -> NDArray[Any]:

@@ -5,19 +5,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from polish.spans import LITTLE, PLENTY, Seen
 from scipy.optimize import minimize
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
 from budgetsvm import kernels
 from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.limits import Limits, Solving
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.weston_watkins import problem as _weston_watkins
 from budgetsvm._polish.weston_watkins.pairs import tournament
 from budgetsvm._polish.weston_watkins.problem import WestonWatkins, solve_weston_watkins
 from budgetsvm._problem.rows import Rows
+from budgetsvm._problem.targets import OneVsRest
+from budgetsvm.losses import Hinge
 
-PLENTY, LITTLE = 1e9, 1e4  # bytes: hold the kernel values, compute them in every pass
 GAMMA = 0.7
 
 
@@ -41,18 +44,18 @@ def make_problem(
     return matrix, np.linalg.solve(L, rbf_kernel(X, Z, gamma=GAMMA).T).T, labels
 
 
+def classes(labels: Any, n_classes: int, box: Any) -> OneVsRest:
+    return OneVsRest(box, Hinge(), labels, n_classes, coupled=True)
+
+
+def solving(tol: float, most_passes: int = 1000, **options: Any) -> Solving:
+    return Solving(Limits(tol, most_passes, np.inf, PLENTY, 1), np.random.default_rng(0), **options)
+
+
 def solve(
     matrix: KernelMatrix, labels: Any, n_classes: int, box: Any, tol: float = 1e-3
 ) -> WestonWatkins:
-    return solve_weston_watkins(
-        matrix,
-        labels,
-        n_classes,
-        box,
-        tol=tol,
-        finished=lambda _, passes: passes >= 1000,
-        rng=np.random.default_rng(0),
-    )
+    return solve_weston_watkins(matrix, classes(labels, n_classes, box), solving(tol))
 
 
 def slacks(G: Any, labels: Any, w: Any) -> Any:
@@ -208,31 +211,18 @@ def test_many_classes_with_few_rows_each() -> None:
 def test_it_stops_when_told_to() -> None:
     matrix, G, labels = make_problem()
     box = np.full(matrix.n, 100.0)
-    seen = []
-
-    def finished(gap: float, passes: int) -> bool:
-        seen.append((gap, passes))
-        return passes == 2
-
-    found = solve_weston_watkins(
-        matrix, labels, 4, box, tol=0.0, finished=finished, rng=np.random.default_rng(0)
-    )
-    assert [passes for _, passes in seen] == [1, 2]
-    assert (found.gap, found.passes) == seen[-1]
+    seen = Seen()
+    how = solving(0.0, 2, observer=seen)
+    found = solve_weston_watkins(matrix, classes(labels, 4, box), how)
+    assert [moment.passes for moment in seen.moments] == [1, 2]
+    assert (found.gap, found.passes) == (seen.moments[-1].gap, 2)
+    assert seen.moments[-1].objective is seen.moments[-1].state is None
     assert objective(G, labels, box, found.w) == pytest.approx(found.primal, rel=1e-9)
 
 
 def test_a_tolerance_beyond_rounding_errors_comes_to_an_end() -> None:
     matrix, _, labels = make_problem(n=60, n_classes=3)
-    never = solve_weston_watkins(
-        matrix,
-        labels,
-        3,
-        np.ones(60),
-        tol=0.0,
-        finished=lambda *_: False,
-        rng=np.random.default_rng(0),
-    )
+    never = solve_weston_watkins(matrix, classes(labels, 3, np.ones(60)), solving(0.0, 10**9))
     assert never.gap < 1e-6
 
 
@@ -243,16 +233,9 @@ def test_memory_of_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_weston_watkins, "_FEWEST_PASSES", 1)
     n, n_classes = 100_000, 120
     matrix, _, labels = make_problem(n, n_classes, n_terms=10, memory=1e7, dtype=np.float32)
+    outputs = classes(labels, n_classes, np.full(n, 0.1))
     tracemalloc.start()
-    solve_weston_watkins(
-        matrix,
-        labels,
-        n_classes,
-        np.full(n, 0.1),
-        tol=1e-2,
-        finished=lambda _, passes: passes >= 1,
-        rng=np.random.default_rng(0),
-    )
+    solve_weston_watkins(matrix, outputs, solving(1e-2, 1))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     shares = 4 * n * n_classes

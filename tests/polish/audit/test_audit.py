@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from polish.spans import solve_in_span
 from sklearn.datasets import make_circles
 
 from budgetsvm import kernels
@@ -17,8 +18,6 @@ from budgetsvm._polish.audit.left_out import LeftOutTerms
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.limits import Limits, OutOfTime
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.share import _Search
-from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets, gap_scale
@@ -51,7 +50,9 @@ def test_the_pull_is_what_a_larger_span_takes_from_the_dual_objective(
     weights = rng.uniform(-1, 1, 300)
     small = KernelMatrix(Rows(X, np.float64, None), basis, 1, 1e9)
     point = small.transposed_times(weights)
-    found = LeftOutTerms(small).pull(weights, point)
+    terms = LeftOutTerms(basis)
+    assert terms.basis is not None
+    found = terms.pull(small.against(terms.basis).transposed_times(weights), point)
 
     Z = np.vstack([basis.points, left_out.points])
     gram = kernels.Gaussian(gamma).matrix(Z, Z)
@@ -73,7 +74,7 @@ def test_terms_that_a_large_C_needs_are_missed() -> None:
     for C, missed in ((1e-3, False), (2.0**13, True)):
         problem = circles(np.float32, C)
         basis = Basis.of(problem.rows.X.astype(np.float32), kernels.Gaussian(gamma))
-        polished = polish_in_span(problem, basis, LIMITS, np.random.default_rng(0))
+        polished = solve_in_span(problem, basis, LIMITS)
         assert polished.converged
         assert complete(polished, 1e-2) is not missed
 
@@ -85,7 +86,7 @@ def test_terms_that_a_large_C_needs_are_missed() -> None:
 def test_an_audit_notices_what_is_wrong(dtype: Any) -> None:
     problem, kernel = circles(dtype), kernels.Gaussian(1.0)
     basis = Basis.of(problem.rows.X[:40].astype(dtype), kernel)
-    polished = polish_in_span(problem, basis, LIMITS, np.random.default_rng(0))
+    polished = solve_in_span(problem, basis, LIMITS)
     points = polished.points.astype(dtype)
     model = KernelExpansion(kernel, points, polished.coef, polished.bias, None)
     assert trustworthy(problem, model, polished, 1e-3)
@@ -118,8 +119,8 @@ def test_naming_the_larger_class_is_no_solution() -> None:
     problem = Problem(Rows(X, np.float64, None), targets)
     basis = Basis.of(X[::20].copy(), kernels.Gaussian(0.05))
     limits = Limits(1e-2, 500, np.inf, 1e9, 1)
-    polished = polish_in_span(problem, basis, limits, np.random.default_rng(0))
-    exact = polish_in_span(problem, basis, replace(limits, tol=1e-6), np.random.default_rng(0))
+    polished = solve_in_span(problem, basis, limits)
+    exact = solve_in_span(problem, basis, replace(limits, tol=1e-6))
     values = kernels.Gaussian(0.05).matrix(X, polished.points) @ polished.coef[0]
     wanted = kernels.Gaussian(0.05).matrix(X, exact.points) @ exact.coef[0]
     assert polished.converged
@@ -135,37 +136,6 @@ def test_what_becomes_feasible_is_a_slope(loss: Any) -> None:
     inside = (share >= low) & (share <= high)
     np.testing.assert_array_equal(found[inside], share[inside])
     assert np.isfinite(loss.conjugate(np.minimum(found, 1e9))).all()
-
-
-# ---- looking for a share ----
-
-
-@given(
-    root=st.floats(-8, 8),
-    bend=st.floats(0.2, 5),
-    steepness=st.floats(0.3, 1.0),
-)
-def test_a_falling_function_is_solved_in_a_few_steps(
-    root: float, bend: float, steepness: float
-) -> None:
-    def share(x: float) -> float:  # flat first, then falling
-        return -steepness * (np.logaddexp(0, bend * (x - root)) - np.log(2)) / bend
-
-    search, x = _Search(), 0.0
-    while abs(share(x)) >= 0.02:
-        found = search.next(share(x))
-        if found is None:
-            break
-        x = found
-    assert abs(share(x)) < 0.03 or abs(x - root) < 0.05
-    assert len(search.seen) <= 12
-
-
-def test_a_function_without_a_root_is_given_up() -> None:
-    search, count = _Search(), 0
-    while search.next(0.5) is not None:
-        count += 1
-        assert count < 100
 
 
 # ---- limits and origins ----

@@ -1,0 +1,116 @@
+"""What solvers need of the rows of a problem: four products, each of them a sum over rows.
+
+A row x_i is a vector k_i of kernel values k(x_i, z_j), one for each term of a basis, and in orthonormal
+coordinates g_i = L⁻¹ k_i (`basis.py`). Nothing is said of how rows are stored: in memory, sparse, computed
+anew each time, or spread over machines that add up what each of them contributes. Coordinate ascent alone
+looks at single rows; a matrix that can show them is a `RowMatrix`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._polish.basis import Basis
+from budgetsvm._problem.rows import Precision
+
+#: Called between parts of a computation, with multiplications to come; may raise an exception to end it.
+Tick: TypeAlias = Callable[..., None]
+
+
+def no_limit(multiplications: float = 0.0) -> None:
+    """Go on in any case."""
+
+
+class Matrix(ABC):
+    """n rows on the span of a basis; `width` is the dimension r.
+
+    Attributes
+    ----------
+    at_hand : bool
+        Whether a product with some rows costs much less than forming their Gram matrix does: it does not
+        where kernel values are computed anew each time.
+    most_some : int
+        How many rows `some` may be asked for.
+    """
+
+    at_hand: bool = True
+
+    def __init__(self, n: int, basis: Basis, tick: Tick = no_limit) -> None:
+        self.n = n
+        self.basis = basis
+        self.width = basis.width
+        self.tick = tick
+        self.most_some = n
+
+    @abstractmethod
+    def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return f(x_i) = <w, g_i> of all rows, for orthonormal coordinates w."""
+
+    @abstractmethod
+    def transposed_times(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Σ_i v_i g_i, in orthonormal coordinates; many v_i may be zero."""
+
+    @abstractmethod
+    def normal_times(
+        self,
+        indices: NDArray[np.int64],
+        weights: NDArray[np.float64],
+        coef: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return Σ_i weights_i <k_i, coef> k_i over the given rows k_i of kernel values."""
+
+    @abstractmethod
+    def gram(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Σ_i weights_i k_i k_iᵀ over the given rows k_i of kernel values."""
+
+    @abstractmethod
+    def some(self, chosen: NDArray[np.int64]) -> "Matrix":
+        """Return a matrix of the chosen rows, at most `most_some`; `SomeRows` is one for any matrix."""
+
+    @abstractmethod
+    def against(self, basis: Basis) -> "Matrix":
+        """Return the same rows on another basis, of few terms."""
+
+    def orthonormal(self) -> "RowMatrix | None":
+        """Return the same rows with features that are kept, for many visits; None: there is no room."""
+        return None
+
+
+class Block(NamedTuple):
+    """An array that has the rows that were asked for, maybe among others, and where they are in it.
+
+    Rows that follow each other in the matrix do so in the array.
+    """
+
+    rows: NDArray[Any]
+    where: NDArray[np.int64]
+
+
+class RowMatrix(Matrix):
+    """A matrix whose rows can be visited, as coordinate ascent does; `dtype` is their precision."""
+
+    dtype: Precision = np.float64
+    n_threads: int = 1
+
+    @abstractmethod
+    def value_rows(self, chosen: NDArray[np.int64]) -> Block:
+        """Return the kernel values k_i of the chosen rows."""
+
+    @abstractmethod
+    def feature_rows(self, chosen: NDArray[np.int64]) -> Block:
+        """Return the orthonormal features g_i of the chosen rows."""
+
+    @abstractmethod
+    def against(self, basis: Basis) -> "RowMatrix":
+        """Return the same rows on another basis, of few terms."""
+
+    @abstractmethod
+    def parts(self, n: int) -> list[slice]:
+        """Return slices of n rows; the work of all threads on one each takes bounded memory."""
+
+    def squared_norms(self, features: NDArray[Any]) -> NDArray[Any]:
+        """Return ‖g‖² of all rows of a block of features."""
+        return np.asarray(np.einsum("ij,ij->i", features, features))

@@ -1,0 +1,71 @@
+"""Tolerances are reached, nothing fails where they are not, and the user is told."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles.problems import moons, noisy_xor
+from sklearn.exceptions import ConvergenceWarning
+
+from budgetsvm import BudgetSVC, polish
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("gamma", [1e-8, 1e-3, 0.3])
+@pytest.mark.parametrize("C", [1.0, 1e3, 1e6])
+def test_ill_conditioned_problems_do_not_fail(C: float, gamma: float, precision: Any) -> None:
+    """Smooth kernels and large C: the Hessian has a condition of 10¹⁵ and more."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4))
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(3000) > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        result = polish(
+            X, y, X[:60], C=C, gamma=gamma, precision=precision, max_passes=40, random_state=0
+        )
+    assert np.isfinite(result.coef).all()
+    assert np.isfinite(result.alpha).all()
+    assert 0 <= result.dual <= result.primal <= C * 3000
+
+
+@pytest.mark.parametrize("kernel", ["poly", "sigmoid", "linear", "laplacian"])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_other_kernels_do_not_fail(kernel: str, C: float) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((3000, 4))
+    y = X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(3000) > 0
+    options: dict[str, Any] = {"kernel": kernel, "gamma": 10.0, "coef0": 0.5, "max_passes": 40}
+    for precision in ("single", "double"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            result = polish(X, y, X[:60], C=C, precision=precision, maintenance="remove", **options)
+        assert np.isfinite(result.coef).all()
+        assert 0 <= result.dual <= result.primal * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-4])
+def test_tolerances_are_reached_in_single_precision_and_many_rows(tol: float) -> None:
+    X, y = noisy_xor(20_000, 8)
+    result = polish(X, y, X[:50], C=10.0, gamma=1.0, tol=tol, random_state=0)
+    assert result.gap <= tol
+
+
+def test_too_few_passes_and_too_little_time() -> None:
+    X, y = moons(500, 9, noise=0.3)
+    for limit in ({"max_passes": 1}, {"time_limit": 1e-9}):
+        model = BudgetSVC(C=10, gamma=1.0, budget=30, random_state=0, tol=1e-6, **limit)
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(X, y)
+        message = str(caught[0].message)
+        for word in ("gap", "tol=1e-06", "max_passes", "time_limit"):
+            assert word in message
+        assert caught[0].filename == __file__  # it points at the user's line
+        assert not model.converged_
+        assert model.duality_gap_ > 1e-6
+        P, D = model.objective_
+        assert D <= P
+        assert np.isfinite(model.decision_function(X)).all()
+        assert model.score(X, y) > 0.5
+        model.set_params(tol=0.9, max_passes=500, time_limit=None).fit(X, y)
+        assert model.converged_
