@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from benchmarks.measuring.timing import clock
 from benchmarks.problems.data_sets import Problem
 from budgetsvm import BudgetSVC
-from budgetsvm._polish import polish as _phase_two
+from budgetsvm._polish import polish as phase_two
 from budgetsvm._polish.solve import polish_in_span
 
 SOLVERS = ("bsca", "bsgd")
@@ -83,7 +83,7 @@ def _observed_passes() -> Iterator[list[int]]:
         passes.append(polished.passes)
         return polished
 
-    with patch.object(_phase_two, "polish_in_span", observed):
+    with patch.object(phase_two, "polish_in_span", observed):
         yield passes
 
 
