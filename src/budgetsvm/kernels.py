@@ -202,10 +202,7 @@ class Polynomial(_WithGamma):
         return min(most, (root - abs(self.coef0)) / float(self.gamma))
 
     def of_shrunk_row(self, size: float) -> Self:
-        """Return what times size^degree is the kernel of a row, if it is given the row divided by size.
-
-        (γ <x, z> + c)^p = s^p (γ <x / s, z> + c / s)^p.
-        """
+        """Return k' of (γ <x, z> + c)^p = s^p k'(x / s, z), s being the size."""
         return replace(self, coef0=self.coef0 / size)
 
 
