@@ -5,7 +5,7 @@ need visits; the working set is small enough for the cache, so that hundreds of 
 as much as one over all rows. Every round ends with such a full pass, which checks the rest.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,29 +23,26 @@ _ROUNDING = 4  # errors of an inner product, at the very most
 _LITTLE_PROGRESS = 0.6  # of the gap is left after a round
 
 
-class Extremes(NamedTuple):
-    """The extreme projected gradients of a pass."""
-
-    upper: float = np.inf
-    lower: float = -np.inf
-
-    @property
-    def violation(self) -> float:
-        """How far the pass was from optimality."""
-        return self.upper - self.lower
-
-    def for_shrinking(self) -> "Extremes":
-        """Return beyond which a variable at a bound rests in the next pass; a side without gradients has none."""
-        return Extremes(
-            self.upper if self.upper > 0 else np.inf, self.lower if self.lower < 0 else -np.inf
-        )
+#: An upper and a lower projected gradient: a variable at a bound rests where its own is beyond them.
+Beyond: TypeAlias = tuple[float, float]
+NOBODY_RESTS: Beyond = (np.inf, -np.inf)
 
 
 class Visits(NamedTuple):
-    """What a pass led to: the first `kept` rows of its order are those that do not rest."""
+    """What a pass led to: which rows do not rest, and the extreme projected gradients of these."""
 
-    kept: int
-    extremes: Extremes
+    kept: int  #: so many, the first of the order
+    upper: float
+    lower: float
+
+    @property
+    def violation(self) -> float:
+        """How far from optimal the variables were."""
+        return self.upper - self.lower
+
+    def beyond(self) -> Beyond:
+        """Return who may rest in the next pass; without a gradient on one side, nobody on that side."""
+        return self.upper if self.upper > 0 else np.inf, self.lower if self.lower < 0 else -np.inf
 
 
 class LinearSVM(NamedTuple):
@@ -60,10 +57,9 @@ class LinearSVM(NamedTuple):
     alpha: NDArray[np.float64]
     w: NDArray[Any]
 
-    def visit(self, order: NDArray[np.int64], beyond: Extremes) -> Visits:
+    def visit(self, order: NDArray[np.int64], beyond: Beyond) -> Visits:
         """One pass of dual coordinate ascent over rows in an order, which it changes."""
-        kept, upper, lower = _core.ascend(*self, order, *beyond)
-        return Visits(kept, Extremes(upper, lower))
+        return Visits(*_core.ascend(*self, order, *beyond))
 
 
 class WorkingSetAscent:
@@ -140,17 +136,17 @@ class WorkingSetAscent:
             alpha,
             self.point.astype(block.rows.dtype),
         )
-        active, beyond, precision = block.where, Extremes(), self._precision(block)
+        active, beyond, precision = block.where, NOBODY_RESTS, self._precision(block)
         for _ in range(self._most_passes(len(block.where))):
             self.matrix.tick()
             shrunk = len(active) < len(block.where)
             order = self.rng.permutation(active)
             visits = svm.visit(order, beyond)
-            active, beyond = order[: visits.kept], visits.extremes.for_shrinking()
-            if visits.extremes.violation <= precision:
+            active, beyond = order[: visits.kept], visits.beyond()
+            if visits.violation <= precision:
                 if not shrunk:
                     break
-                active, beyond = block.where, Extremes()
+                active, beyond = block.where, NOBODY_RESTS
 
     def _most_passes(self, count: int) -> int:
         """Return how many passes over so many rows a round has."""

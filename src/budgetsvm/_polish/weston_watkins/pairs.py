@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._polish.ascent import Extremes, LinearSVM, Visits
+from budgetsvm._polish.ascent import NOBODY_RESTS, Beyond, LinearSVM, Visits
 from budgetsvm._polish.matrix.interface import RowMatrix
 from budgetsvm.losses import Hinge
 
@@ -86,7 +86,7 @@ class WorkingRows:
         v: NDArray[Any],
         order: NDArray[np.int64],
         variables: tuple[NDArray[np.float64], NDArray[np.float64]],
-        beyond: Extremes,
+        beyond: Beyond,
     ) -> Visits:
         """Run the core for two classes: v, the order and the variables (sign, α) change in place."""
         n, (sign, alpha) = self.count, variables
@@ -155,45 +155,46 @@ class PairwiseAscent:
         rounds = tournament(len(w))
         self.rounds = [[pairs[key] for key in keys if key in pairs] for keys in rounds]
         self.pairs = list(pairs.values())
-        self.beyond = Extremes()
+        self.beyond = NOBODY_RESTS
 
     def run(self, passes: int, precision: float, rng: np.random.Generator) -> None:
         """Ascend until no gradient is wrong by more than the precision, or all passes are done."""
         for _ in range(passes):
             self.rows.matrix.tick()
             shrunk = any(len(pair.active) < len(pair.rows) for pair in self.pairs)
-            extremes = self._pass(rng)
-            self.beyond = extremes.for_shrinking()
-            if extremes.violation <= precision:
+            visits = self._pass(rng)
+            self.beyond = visits.beyond()
+            if visits.violation <= precision:
                 if not shrunk:
                     return
                 for pair in self.pairs:
                     pair.active = np.arange(len(pair.rows))
-                self.beyond = Extremes()
+                self.beyond = NOBODY_RESTS
 
-    def _pass(self, rng: np.random.Generator) -> Extremes:
-        """Visit all variables once; returns the extreme projected gradients."""
-        upper = lower = 0.0
+    def _pass(self, rng: np.random.Generator) -> Visits:
+        """Visit all variables once."""
+        kept, upper, lower = 0, 0.0, 0.0
         for pairs in self.rounds:
             work = [(pair, rng.permutation(pair.active)) for pair in pairs if len(pair.active)]
-            for high, low in map_in_order(lambda item: self._visit(*item), work, self.n_threads):
-                upper, lower = max(upper, high), min(lower, low)
-        return Extremes(upper, lower)
+            for visits in map_in_order(lambda item: self._visit(*item), work, self.n_threads):
+                kept += visits.kept
+                upper, lower = max(upper, visits.upper), min(lower, visits.lower)
+        return Visits(kept, upper, lower)
 
-    def _visit(self, pair: PairProblem, order: NDArray[np.int64]) -> Extremes:
+    def _visit(self, pair: PairProblem, order: NDArray[np.int64]) -> Visits:
         """One pass of the core over the active variables of a pair."""
         n, rows = self.rows.count, pair.rows[order]
         sign, alpha = np.empty(n), np.empty(n)  # the core looks only at rows in the order
         sign[rows], alpha[rows] = pair.sign[order], pair.alpha[order]
         before = ((self.w[pair.a] - self.w[pair.b]) / _ROOT).astype(self.rows.dtype)
         v, kept_first = before.copy(), rows.copy()
-        kept, extremes = self.rows.ascend(v, kept_first, (sign, alpha), self.beyond)
+        visits = self.rows.ascend(v, kept_first, (sign, alpha), self.beyond)
         change = (v.astype(np.float64) - before) / _ROOT
         self.w[pair.a] += change
         self.w[pair.b] -= change
         pair.alpha[order] = alpha[rows]
-        if kept < len(order):
+        if visits.kept < len(order):
             number = np.empty(n, np.int64)
             number[rows] = order
-            pair.active = number[kept_first[:kept]]
-        return extremes
+            pair.active = number[kept_first[: visits.kept]]
+        return visits
