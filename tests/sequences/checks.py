@@ -18,6 +18,15 @@ def is_fitted(model: Any) -> bool:
     return hasattr(model, "support_vectors_") or hasattr(model, "components_")
 
 
+def may_have_snapshot(model: Any) -> bool:
+    """Whether a model is fitted, has parameters that make sense, and no Python function."""
+    try:
+        check_parameters(model)
+    except ValueError:
+        return False
+    return is_fitted(model) and not callable(model.kernel) and not model.kernel_.in_python
+
+
 def public_view(model: Any) -> Any:
     """Return all that a user sees of a model, frozen."""
     seen = {name: getattr(model, name) for name in _NAMES if hasattr(model, name)}
