@@ -9,8 +9,8 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 INSTALL := $(PIP) --no-build-isolation --editable
 BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja
 
-NATIVE := CMakeLists.txt $(wildcard src/core/*)
-CXX_FILES = $(wildcard src/core/*.hpp src/core/*.cpp)
+NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
+CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp)
 PYTEST_ARGS ?=
 SEQUENCES ?= 20000
 BENCH_ARGS ?=
@@ -64,8 +64,8 @@ sanitize-memory:
 	$(call build_sanitized,address$(comma)undefined,memory)
 	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
 	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS) \
-	  --deselect tests/estimators/test_two_phases.py::test_memory_stays_within_the_limit \
-	  --deselect tests/robustness/test_limits.py::test_the_default_limit_respects_that_of_the_process
+	  --deselect tests/common/test_memory.py::test_memory_stays_within_the_limit \
+	  --deselect tests/common/test_memory.py::test_the_default_limit_respects_that_of_the_process
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)

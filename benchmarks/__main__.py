@@ -6,7 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import (
+from benchmarks.fresh.call import FreshProcessError
+from benchmarks.measuring.timing import circumstances, limited_threads, load_average
+from benchmarks.options import Options, parse
+from benchmarks.problems.data_sets import SPECS, Problem, Spec, data_folder, load, missing_files
+from benchmarks.report import picture
+from benchmarks.report.record import Record, bullets, status
+from benchmarks.suite import (
     accuracy,
     epoch,
     exact,
@@ -14,17 +20,11 @@ from benchmarks import (
     landmarks,
     libsvm_grid,
     peers,
-    plot,
     prediction,
     tasks,
     threads,
     two_phases,
 )
-from benchmarks.data import SPECS, Problem, Spec, data_folder, load, missing_files
-from benchmarks.fresh import FreshProcessError
-from benchmarks.options import Options, parse
-from benchmarks.report import Record, bullets, status
-from benchmarks.timing import circumstances, limited_threads, load_average
 
 # In the order in which they run.
 BENCHMARKS = {
@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             record.circumstances["load average at the end"] = load_average()
             record.save(options.out)
-            plot.save(record, options.out)
-    drawn = f", {plot.NAME}" if (options.out / plot.NAME).exists() else ""
+            picture.save(record, options.out)
+    drawn = f", {picture.NAME}" if (options.out / picture.NAME).exists() else ""
     print(f"\nsaved in {options.out}: results.json, results.md{drawn}")
     for text in record.missing:
         print(f"MISSING: {text}")

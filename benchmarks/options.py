@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.data import SPECS
-from benchmarks.task_data import TASK_SPECS
+from benchmarks.problems.data_sets import SPECS
+from benchmarks.problems.task_sets import TASK_SPECS
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
-"""The architecture: imports go one way, and files stay small."""
+"""The architecture: folders import one way, the top folder is public, folders and files stay small."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -9,147 +10,120 @@ import budgetsvm
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(budgetsvm.__file__).parent
-MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
+CORE = ROOT / "src" / "core"
+FILES = sorted(PACKAGE.rglob("*.py"))
 
-# A module may import those of the layers above it in this list, and no others.
-LAYERS = [
-    {"_core", "_validation", "_data", "_memory", "_blocks", "_columns", "_text_file", "_callbacks"},
-    {"_atomic"},
-    {"_catalogue", "_preparation", "_user_cache"},
-    {
-        "kernels",
-        "losses",
-        "_rows",
-        "_progress",
-        "_threads",
-        "_reservoir",
-        "_target_scale",
-        "solvers",
-    },
-    {"_csv_line", "_data_files", "_text_blocks", "_download"},
-    {"maintenance", "_targets", "_terms", "_landmarks"},
-    {"_libsvm_file", "_csv_file", "_parquet_file"},
-    {"streams", "_libsvm_table"},
-    {"_table_cache"},
-    {"_dataset_files"},
-    {"datasets"},
-    {"_origin", "_precision", "_limits"},
-    {"_expansion", "_basis"},
-    {"_polished"},
-    {"_convergence"},
-    {"_monitor"},
-    {"_watching", "_objectives"},
-    {"_trace"},
-    {"_trace_plot"},
-    {"monitoring"},
-    {"_training", "_features", "_density"},
-    {
-        "_watched_fit",
-        "_parameters",
-        "_early_stopping",
-        "_joint",
-        "_reduction",
-        "_span",
-        "_hessian",
-        "_class_pairs",
-        "_left_out",
-        "_audit",
-        "_second_best",
-    },
-    {"_learning", "_ascent", "_smooth", "_weston_watkins"},
-    {"_newton"},
-    {"_turns"},
-    {"_many_outputs"},
-    {"_polish"},
-    {"_phase_two", "_share", "_fitted"},
-    {"_machine"},
-    {"_streaming", "_class_prediction"},
-    {"_detector"},
-    {"_svc", "_svr", "_one_class_svm"},
-    {"_feature_map", "_polish_alone"},
-    {"__init__"},
-    {"_demo"},
-    {"cli", "__main__"},
-]
-ESTIMATORS = {"_parameters", "_svc", "_svr", "_one_class_svm", "_feature_map"}
-MAY_IMPORT_CORE = {"__init__", "_terms", "_expansion", "_training", "_joint", "_demo", "cli"}
-MAY_IMPORT_CORE |= {"_reduction"}
-MAY_IMPORT_CORE |= {"_basis", "_features", "_ascent", "_class_pairs"}  # phase 2
+OPTIONS = {"kernels", "losses", "maintenance", "solvers"}
+LEARNING = {"monitoring", "_model", "_problem", *OPTIONS, "_common", "_core"}
+# What the files of a room, a folder or an option, may import besides each other.
+MAY_IMPORT = {
+    "_common": set(),
+    **{option: {"_common"} for option in OPTIONS},
+    "maintenance": {"kernels", "_common"},
+    "_problem": {*OPTIONS, "_common"},
+    "_model": {"_problem", *OPTIONS, "_common", "_core"},
+    "monitoring": {"_model", "_problem", *OPTIONS, "_common"},
+    "_learn": LEARNING,
+    "_polish": LEARNING,
+    "_estimators": {"_learn", "_polish", *LEARNING} - {"_core"},
+    "streams": {"_common"},
+    "datasets": {"streams", "_common"},
+    "cli": {"_estimators", "budgetsvm", "datasets", "streams", *LEARNING},
+    "__main__": {"cli"},
+    "budgetsvm": {"_estimators", "datasets", "streams", "monitoring", *OPTIONS, "_core"},
+}
+# The same for C++.
+MAY_INCLUDE = {
+    "leaf": set(),
+    "model": {"leaf"},
+    "evaluate": {"model", "leaf"},
+    "maintenance": {"evaluate", "model", "leaf"},
+    "learn": {"maintenance", "evaluate", "model", "leaf"},
+    "polish": {"maintenance", "evaluate", "model", "leaf"},
+    "bindings": {"learn", "polish", "maintenance", "evaluate", "model", "leaf"},
+}
+MOST_FILES, MOST_LINES = 12, 320
 
 
-def tree(module: str) -> ast.Module:
-    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+def room(path: Path) -> str:
+    """Return the folder or module of the package that a file belongs to."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return "budgetsvm" if first == "__init__.py" else first.removesuffix(".py")
 
 
-def imports(module: str) -> set[str]:
-    """Absolute names of everything that a module imports, wherever in the file."""
+def imports(path: Path) -> set[str]:
+    """Absolute names of everything that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(tree(module)):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}.py: relative import in line {node.lineno}"
+            assert node.level == 0, f"{path}: relative import in line {node.lineno}"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
 
 
-def internal(module: str) -> set[str]:
-    """Modules of this package that a module imports; "__init__" for names of the package itself."""
+def rooms(path: Path) -> set[str]:
+    """Rooms of the package that a file imports from; "budgetsvm" for names of the package itself."""
     found = set()
-    for name in imports(module):
+    for name in imports(path):
         first, *rest = name.split(".")
         if first == "budgetsvm":
-            part = rest[0] if rest else "__init__"
-            found.add(part if part in (*MODULES, "_core") else "__init__")
-    return found
-
-
-def layer(module: str) -> int:
-    for number, members in enumerate(LAYERS):
-        if module in members:
-            return number
-    raise AssertionError(f"{module}.py has no layer: give it one in {Path(__file__).name}")
+            found.add(rest[0] if rest and rest[0] in {*MAY_IMPORT, "_core"} else "budgetsvm")
+    return found - {room(path)}
 
 
 def test_the_parser_sees_imports() -> None:
     """The tests below cannot pass by seeing nothing."""
-    assert internal("_machine") >= {"_training", "_learning", "_phase_two", "kernels"}
-    assert "sklearn.base.BaseEstimator" in imports("_parameters")
-    assert "_core" in internal("_terms")
+    assert rooms(PACKAGE / "_estimators" / "two_phases.py") >= {"_learn", "_polish", "monitoring"}
+    assert "sklearn.base.BaseEstimator" in imports(PACKAGE / "_estimators" / "parameters.py")
+    assert "_core" in rooms(PACKAGE / "_model" / "term_store.py")
+    assert {room(path) for path in FILES} == set(MAY_IMPORT)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_go_one_way(module: str) -> None:
-    upwards = {other for other in internal(module) if layer(other) >= layer(module)}
-    assert not upwards
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way(path: Path) -> None:
+    assert rooms(path) <= MAY_IMPORT[room(path)]
 
 
-@pytest.mark.parametrize("module", sorted(set(MODULES) - MAY_IMPORT_CORE))
-def test_only_the_inner_modules_know_the_core(module: str) -> None:
-    assert "_core" not in internal(module)
-
-
-@pytest.mark.parametrize("module", sorted(set(MODULES) - ESTIMATORS))
-def test_only_the_estimators_know_scikit_learns_base_classes(module: str) -> None:
-    assert not {name for name in imports(module) if name.startswith("sklearn.base")}
-
-
-def test_only_the_bindings_know_python() -> None:
-    core = ROOT / "src" / "core"
-    words = ("nanobind", "Python.h", "arguments.hpp")
-    including = {
-        path.name
-        for path in core.iterdir()
-        if any(word in path.read_text(encoding="utf-8") for word in words)
+def test_the_phases_have_one_door_each() -> None:
+    """Who trains a machine sees of a phase its door, and the words that are exchanged there."""
+    words = {
+        "_learn": {"learn", "settings", "early_stopping", "given_terms", "reduction"},
+        "_polish": {"polish", "result", "limits", "convergence", "share", "basis"},
     }
-    arguments = {"arguments.hpp", "learning_arguments.hpp"}
-    assert including == {"bindings.cpp", "bind_learning.cpp"} | arguments
+    for folder, known in words.items():
+        for path in (PACKAGE / "_estimators").rglob("*.py"):
+            parts = {name.split(".")[2] for name in imports(path) if f".{folder}." in name}
+            assert parts <= known, path
 
 
-def test_files_stay_small() -> None:
-    files = [
-        path for path in (ROOT / "src").rglob("*") if path.suffix in {".py", ".pyi", ".hpp", ".cpp"}
-    ]
-    assert len(files) > 20
-    lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert {name: n for name, n in lengths.items() if n >= 350} == {}
+def test_only_the_estimators_know_scikit_learns_base_classes() -> None:
+    knowing = {room(path) for path in FILES if any("sklearn.base" in n for n in imports(path))}
+    assert knowing == {"_estimators"}
+
+
+def test_the_top_folder_is_public() -> None:
+    private = {path.stem for path in PACKAGE.glob("_*.py*") if not path.stem.startswith("__")}
+    assert private <= {"_core"}
+
+
+@pytest.mark.parametrize("path", sorted(CORE.rglob("*.?pp")), ids=lambda path: path.name)
+def test_includes_go_one_way(path: Path) -> None:
+    text, own = path.read_text(encoding="utf-8"), path.parent.name
+    folders = {name.split("/")[0] for name in re.findall(r'#include "(.+?)"', text)} - {own}
+    assert folders <= MAY_INCLUDE[own]
+    assert own == "bindings" or not re.search("nanobind|Python.h", text)
+
+
+@pytest.mark.parametrize("top", ["src", "tests"])
+def test_folders_and_files_stay_small(top: str) -> None:
+    kinds = {".py", ".pyi", ".hpp", ".cpp"}
+    files = [path for path in (ROOT / top).rglob("*") if path.suffix in kinds]
+    assert len(files) > 80
+    most = MOST_LINES if top == "src" else 400
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
+    assert {str(path): n for path, n in lengths.items() if n > most} == {}
+    folders = {path.parent for path in files}
+    counts = {folder: sum(path.parent == folder for path in files) for folder in folders}
+    assert {str(folder): n for folder, n in counts.items() if n > MOST_FILES} == {}

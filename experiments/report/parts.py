@@ -10,7 +10,7 @@ from typing import get_args
 
 from experiments.report.content import Cell, Data, Picture, Section, Table, Verdict
 from experiments.report.figures import Drawing, EmptyPartError, draw
-from experiments.report.markup import to_plain
+from experiments.report.forms.markup import to_plain
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _NAME = re.compile(r"[\w-]+", re.ASCII)

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.report import markdown, page
 from experiments.report.content import Data, Section, Table
+from experiments.report.forms import markdown, page
 from experiments.report.parts import VERDICTS, Chapter, Report, make_ready
 
 __all__ = ["Report", "anchors", "write"]

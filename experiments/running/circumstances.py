@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from benchmarks.timing import circumstances, load_average
+from benchmarks.measuring.timing import circumstances, load_average
 
 _LOAD_EVERY = 10.0  # seconds
 _LEFT_OUT = ("thread pools", "load average")  # those of this process say nothing of the workers

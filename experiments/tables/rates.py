@@ -178,19 +178,7 @@ def _table(found: Sequence[_Rates]) -> Table:
         "at C + ½ free",
         "SCA, margin < 1",
     )
-    shown = [
-        (
-            r.name,
-            f"{r.exact['rows']:,}",
-            f"{r.sgd:.2f}",
-            mean_and_spread(r.late("sgd", "steps")),
-            f"{r.sca:.2f}",
-            mean_and_spread(r.late("sca", "steps")),
-            f"{r.sca_violations:.2f}",
-            mean_and_spread(r.late("sca", "violations")),
-        )
-        for r in found
-    ]
+    shown = [_shown(rates) for rates in found]
     numbers = [
         (r.name, seed, r.exact["rows"], r.sgd, sgd, r.sca, sca, r.sca_violations, violations)
         for r in found
@@ -210,6 +198,19 @@ def _table(found: Sequence[_Rates]) -> Table:
         caption,
         Data(columns, shown),
         Data((columns[0], "seed", *columns[1:]), numbers),
+    )
+
+
+def _shown(rates: _Rates) -> tuple[str, ...]:
+    return (
+        rates.name,
+        f"{rates.exact['rows']:,}",
+        f"{rates.sgd:.2f}",
+        mean_and_spread(rates.late("sgd", "steps")),
+        f"{rates.sca:.2f}",
+        mean_and_spread(rates.late("sca", "steps")),
+        f"{rates.sca_violations:.2f}",
+        mean_and_spread(rates.late("sca", "violations")),
     )
 
 

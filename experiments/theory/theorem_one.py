@@ -3,9 +3,9 @@
 from experiments.report.content import Section
 from experiments.running.jobs import Job, Results
 from experiments.scope import Scope
-from experiments.theory.theorem_cases import make_jobs
-from experiments.theory.theorem_claims import make_claims
-from experiments.theory.theorem_pictures import (
+from experiments.theory.theorem.cases import make_jobs
+from experiments.theory.theorem.claims import make_claims
+from experiments.theory.theorem.pictures import (
     bound_picture,
     counterexample_picture,
     error_picture,
@@ -13,7 +13,7 @@ from experiments.theory.theorem_pictures import (
     phases_picture,
     rest_picture,
 )
-from experiments.theory.theorem_tables import problem_table, step_table
+from experiments.theory.theorem.tables import problem_table, step_table
 
 _PARAGRAPHS = (
     (

@@ -7,11 +7,11 @@ from threadpoolctl import threadpool_limits
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of what is installed")
 
-from benchmarks.grid_data import GridProblem, grid_problems
-from benchmarks.grid_exact import ExactSVM
-from benchmarks.libsvm_grid import Cell, measure, summary
+from benchmarks.models.exact import ExactSVM
 from benchmarks.options import Options
-from benchmarks.report import Record
+from benchmarks.problems.grid import GridProblem, grid_problems
+from benchmarks.report.record import Record
+from benchmarks.suite.libsvm_grid import Cell, measure, summary
 
 CORNERS = [(-15, -5), (-15, 15), (3, -5), (3, 15)]
 # A flat kernel, and a C that needs it. For a smaller C, circles differ from SVC by what a bias is worth there: the
@@ -67,7 +67,7 @@ def test_cells_say_what_counts() -> None:
 
 
 def test_the_tables_have_a_cell_for_every_pair(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    from benchmarks import libsvm_grid
+    from benchmarks.suite import libsvm_grid
 
     monkeypatch.setattr(libsvm_grid, "EXPONENTS_C", (-5, 5))
     monkeypatch.setattr(libsvm_grid, "EXPONENTS_GAMMA", (-3, 1))

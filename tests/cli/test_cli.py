@@ -2,6 +2,7 @@
 
 import re
 import struct
+import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from budgetsvm import cli
+from budgetsvm.cli import _info
 
 _ROWS = 4000
 
@@ -86,9 +88,27 @@ def test_failure_is_one_line(error, code, expected, capsys, monkeypatch):
     def fail(arguments):
         raise error
 
-    monkeypatch.setattr(cli, "_run_info", fail)
+    monkeypatch.setattr(_info, "run", fail)
     assert cli.main(["info"]) == code
     assert capsys.readouterr().err == expected
+
+
+def test_the_package_is_the_same_program(capsys):
+    """``python -m budgetsvm``, with the same output, exit code and name."""
+    assert cli.main(["info"]) == 0
+    for arguments, code, out in ((["info"], 0, capsys.readouterr().out), (["dance"], 2, "")):
+        command = [sys.executable, "-m", "budgetsvm", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        assert (done.returncode, done.stdout) == (code, out)
+    assert done.stderr.startswith("usage: budgetsvm ")
+
+
+def test_help_does_not_wait_for_what_it_does_not_need():
+    program = "import sys, budgetsvm.cli; print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert "budgetsvm.cli" in loaded
+    assert not {"numpy", "sklearn", "psutil", "platformdirs"} & set(loaded)
 
 
 def test_picture_that_cannot_be_written(tmp_path, capsys):

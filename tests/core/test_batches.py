@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core.test_solvers import MAINTENANCE, SOLVERS, CoreRun, data, iid, make_pair
-from oracles.problems import core_rows
 from scipy import sparse
+from tools.core.arguments import core_rows
+from tools.core.runs import MAINTENANCE, SOLVERS, CoreRun, data, iid, make_pair
 
 from budgetsvm import _core
 from budgetsvm._problem.rows import Rows

@@ -1,4 +1,4 @@
-"""Merging terms with a row of coefficients each: all options of Merge, one reduction at a time."""
+"""Merging terms with a row of coefficients each: where, and all options of Merge, one reduction at a time."""
 
 import itertools
 from dataclasses import replace
@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from oracles import reference
 from oracles.problems import blobs
+from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, _core, kernels
 from budgetsvm._learn.joint_trainer import JointTrainer
@@ -90,6 +93,57 @@ def cheapest_fold(plain: reference.JointMerge, before: Any, a: int, partners: An
 
 
 # ---- where to merge ----
+
+
+def rows_degradation(rho: Any, t: Any, L: Any, h: Any) -> Any:
+    """‖Δw‖² / |β_b|² from its definition, for two rows in a plane."""
+    a, b, kappa = np.exp(-L * (1 - h) ** 2), np.exp(-L * h**2), np.exp(-L)
+    before = rho**2 + 1 + 2 * t * rho * kappa
+    return before - ((rho * a) ** 2 + b**2 + 2 * t * rho * a * b)
+
+
+RATIOS = [1e-4, 0.1, 0.4, 0.8, 0.99, 1.0]
+COSINES = [-1.0, -0.999, -0.9, -0.6, -0.2, 0.0, 0.3, 0.7, 0.95, 1.0]
+DISTANCES = np.geomspace(1e-4, 40, 20)
+
+
+@pytest.mark.parametrize(("iterations", "excess"), [(4, 0.02), (40, 1e-5)])
+def test_merge_points_are_the_best(iterations: int, excess: float) -> None:
+    """Everywhere in the cube; a few iterations are enough to choose a partner."""
+    rho, t, L = (a.ravel() for a in np.meshgrid(RATIOS, COSINES, DISTANCES, indexing="ij"))
+    found = np.array([_core.joint_merge_point(*x, iterations) for x in zip(rho, t, L, strict=True)])
+    reach = 1 / np.sqrt(2 * L)
+    grid = np.concatenate([np.linspace(-1.3, 0, 800), np.linspace(0, 1, 800)])[:, np.newaxis]
+    costs = rows_degradation(rho, t, L, np.where(grid < 0, grid * reach, grid))
+    best, rounding = costs.min(axis=0), 1e-14 * (1 + rho**2)
+    assert (found[:, 1] <= (1 + excess) * best + rounding).all()
+    at_found = rows_degradation(rho, t, L, found[:, 0])
+    np.testing.assert_allclose(found[:, 1], at_found, rtol=1e-6, atol=1e-14)
+
+
+@given(st.floats(1e-3, 1), st.floats(1e-4, 30), st.sampled_from([-1.0, 1.0]))
+def test_parallel_rows_are_single_coefficients(rho: float, L: float, sign: float) -> None:
+    h, degradation = _core.joint_merge_point(rho, sign, L)
+    expected = _core.merge_point(sign * rho, L)
+    assert degradation == pytest.approx(expected[2], rel=1e-5, abs=1e-13)
+    if not (rho > 0.9 and sign * L > 1):  # next to the tie of two equal maxima
+        assert h == pytest.approx(expected[0], abs=1e-3 * (1 + abs(expected[0])))
+
+
+@pytest.mark.parametrize("L", [0.0, 1e-300, -1e-9, 650.0, 1e6, np.inf])
+def test_merge_points_at_the_ends(L: float) -> None:
+    for t in (-1.0, 0.0, 0.7):
+        h, degradation = _core.joint_merge_point(0.5, t, L)
+        assert h == 0
+        assert degradation == pytest.approx(0.25 if L > 1 else 0.0, abs=1e-8)
+
+
+def test_the_reference_finds_the_best_merge_point() -> None:
+    rho, t, L = (a.ravel() for a in np.meshgrid(RATIOS, COSINES, DISTANCES, indexing="ij"))
+    h = reference.joint_merge(rho, t, L)
+    grid = np.linspace(-1, 1, 1001)[:, np.newaxis] * (1 / np.sqrt(2 * L) + 1)
+    best = rows_degradation(rho, t, L, grid).min(axis=0)
+    assert (rows_degradation(rho, t, L, h) <= best * (1 + 1e-9) + 1e-14).all()
 
 
 def test_golden_section_finds_what_newton_finds() -> None:
@@ -242,13 +296,10 @@ def test_the_solver_keeps_the_budget(name: str, budget: int) -> None:
     X, _ = blobs(120, 3, 1)
     labels = np.random.default_rng(0).integers(3, size=120).astype(np.int32)
     settings = Settings(GAUSSIAN, BSCA(), OPTIONS[name], budget)
-    trainer = JointTrainer(
-        settings,
-        Problem(Rows(X, np.float64, None), OneVsRest(np.ones(120), Hinge(), labels, 3, False)),
-        TermStore(budget + 1, 3, np.float64),
-        np.random.default_rng(0),
-    )
-    trainer._visit(np.arange(120))
+    outputs = OneVsRest(np.ones(120), Hinge(), labels, 3, False)
+    problem = Problem(Rows(X, np.float64, None), outputs)
+    trainer = new_trainer(JointTrainer, settings, problem, np.random.default_rng(0))
+    trainer.visit(np.arange(120))
     assert 1 <= trainer.terms.size <= budget
     assert np.isfinite(trainer.coef).all()
 

@@ -28,6 +28,15 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(
     [
+        BudgetSVC(),
+        BudgetSVC(budget=None),
+        BudgetSVC(solver="bsgd", epochs=50),
+        BudgetSVC(budget=10, maintenance="project"),
+        BudgetSVC(kernel="laplacian", maintenance="remove", precision="double"),
+        BudgetSVC(basis="random", budget=20),
+        BudgetSVC(polish=False),
+        BudgetSVC(polish=False, solver="bsgd", epochs=50),
+        BudgetSVC(polish=False, budget=10, maintenance="project"),
         BudgetSVC(loss="logistic", fit_intercept=True),
         BudgetSVC(loss=Logistic(), polish=False),
         BudgetSVC(loss="squared_hinge", budget=None, fit_intercept=True),

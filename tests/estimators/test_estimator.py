@@ -1,10 +1,7 @@
-"""BudgetSVC as a scikit-learn estimator: its checks, its tools, persistence, weights, streams."""
+"""BudgetSVC as a scikit-learn estimator: its tools, persistence, weights, streams."""
 
 import copy
 import pickle
-import signal
-import threading
-import time
 
 import joblib
 import numpy as np
@@ -15,45 +12,11 @@ from sklearn.datasets import make_moons
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetsvm import BudgetSVC
 from budgetsvm.kernels import Gaussian, Laplacian
 from budgetsvm.maintenance import Merge
 from budgetsvm.solvers import BSCA, BSGD
-
-# scikit-learn declares the same expected failures for SVC, LinearSVC and SGDClassifier.
-NOT_EQUIVALENT = "a stochastic solver sees repeated rows in another order than a row of weight two"
-NO_STREAM = "partial_fit has no use for a basis, and says so"
-
-
-def expected_failures(estimator):
-    weights = ["check_sample_weight_equivalence_on_dense_data"]
-    weights += ["check_sample_weight_equivalence_on_sparse_data"]
-    streams = ["check_fit_score_takes_y", "check_n_features_in_after_fitting"]
-    streams += ["check_estimators_partial_fit_n_features"]
-    failures = dict.fromkeys(weights, NOT_EQUIVALENT)
-    return (
-        failures if estimator.basis == "learned" else failures | dict.fromkeys(streams, NO_STREAM)
-    )
-
-
-@parametrize_with_checks(
-    [
-        BudgetSVC(),
-        BudgetSVC(budget=None),
-        BudgetSVC(solver="bsgd", epochs=50),
-        BudgetSVC(budget=10, maintenance="project"),
-        BudgetSVC(kernel="laplacian", maintenance="remove", precision="double"),
-        BudgetSVC(basis="random", budget=20),
-        BudgetSVC(polish=False),
-        BudgetSVC(polish=False, solver="bsgd", epochs=50),
-        BudgetSVC(polish=False, budget=10, maintenance="project"),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -225,27 +188,3 @@ def test_random_states(moons, polish):
     np.testing.assert_array_equal(fit(np.random.default_rng(1)), fit(np.random.default_rng(1)))
     fit(np.random.RandomState(0))
     fit(None)
-
-
-def test_progress_bar(moons, capsys):
-    X, y = moons
-    BudgetSVC(budget=20, random_state=0, verbose=0).fit(X, y)
-    assert capsys.readouterr() == ("", "")
-    BudgetSVC(budget=20, polish=False, random_state=0, verbose=1).fit(X, y)
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "100%" in err
-    assert "size=20" in err
-    assert "error=" in err
-
-
-def test_interrupt_ends_a_fit_at_once():
-    """A fit that would take minutes ends within moments, and the next one works."""
-    X, y = make_moons(100_000, noise=0.3, random_state=0)
-    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    start = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        BudgetSVC(budget=500, epochs=100_000, polish=False).fit(X, y)
-    assert time.perf_counter() - start < 30  # not a measurement: without Ctrl-C it would be hours
-    BudgetSVC(budget=20, epochs=1).fit(X[:1000], y[:1000])

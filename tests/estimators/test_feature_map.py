@@ -1,10 +1,12 @@
 """BudgetFeatures: kernel features that other estimators can use."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sequences.runs import Data
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.kernel_approximation import Nystroem
@@ -254,3 +256,20 @@ def test_a_stream_of_rows(kind: str) -> None:
     before = features.components_
     features.fit(X[:500], None if y is None else y[:500])  # from scratch
     assert not np.array_equal(features.components_, before)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "density"])
+def test_features_take_weights(task: Any) -> None:
+    data = Data(n=200, d=2, weights="zeros")
+    X, w = data.rows(), data.sample_weight()
+    y = {"classification": "two classes", "regression": "one target"}.get(task, "")
+    y = data.targets(y)
+    kept = w > 0
+    model = BudgetFeatures(10, task=task, gamma=1.0, random_state=0)
+    weighted = model.fit(X, y, sample_weight=w).transform(X)
+    left_out = model.fit(X[kept], None if y is None else y[kept], sample_weight=w[kept]).transform(
+        X
+    )
+    np.testing.assert_array_equal(weighted, left_out)
+    with pytest.raises(ValueError, match="weight"):
+        model.fit(X, y, sample_weight=-w)

@@ -1,9 +1,6 @@
 """BudgetSVC with more than two classes, other losses, biases and probabilities."""
 
 import pickle
-import signal
-import threading
-import time
 
 import joblib
 import numpy as np
@@ -22,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from budgetsvm import BudgetSVC
-from budgetsvm._common.threads import _pool, abandoned, count_threads, map_in_order
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 KINDS = [
@@ -213,62 +209,3 @@ def test_rows_of_one_class_without_weight_are_a_missing_class(blobs):
     X, y = blobs
     with pytest.raises(ValueError, match="all rows of class 'bee' have weight zero"):
         make().fit(X, y, sample_weight=(y != "bee").astype(float))
-
-
-# ---- interruption ----
-
-
-def assert_threads_are_free():
-    """None of the threads that fits share is still at work: they all come to a barrier."""
-    n = count_threads(None)
-    barrier = threading.Barrier(n)
-    meeting = [_pool(n).submit(barrier.wait, 30) for _ in range(n)]
-    assert sorted(each.result(timeout=60) for each in meeting) == list(range(n))
-
-
-def test_a_failure_is_known_to_all_threads():
-    """Whoever works long can ask whether it is still wanted."""
-    both = threading.Barrier(2)
-
-    def work(item):
-        both.wait(30)
-        if item == 0:
-            raise ArithmeticError("no more")
-        deadline = time.monotonic() + 60
-        while not abandoned() and time.monotonic() < deadline:
-            time.sleep(0.001)
-        seen.append(abandoned())
-
-    seen = []
-    with pytest.raises(ArithmeticError, match="no more"):
-        map_in_order(work, [0, 1], 2)
-    assert seen == [True]
-    assert not abandoned()
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"epochs": 100_000, "polish": False},
-        {"basis": "random", "tol": 1e-12, "max_passes": 10**9, "C": 1e4},
-        {
-            "basis": "random",
-            "tol": 1e-12,
-            "max_passes": 10**9,
-            "C": 1e4,
-            "multi_class": "weston-watkins",
-        },
-    ],
-    ids=["learning", "polish", "joint polish"],
-)
-def test_interrupt_ends_a_fit_at_once(options):
-    X, codes = make_blobs(40_000, centers=4, cluster_std=8.0, random_state=1)
-    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    start = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        make(**{"budget": 200, **options}).fit(X, codes)
-    assert time.perf_counter() - start < 30  # not a measurement: without Ctrl-C it would be hours
-    timer.join()
-    assert_threads_are_free()
-    make(epochs=1).fit(X[:1000], codes[:1000])

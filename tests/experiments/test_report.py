@@ -15,9 +15,10 @@ import pytest
 
 pytest.importorskip("experiments", reason="the experiments are not part of what is installed")
 
-from experiments.report import figures, markup, style
+from experiments.report import figures, style
 from experiments.report.content import Claim, Data, Picture, Section, Table
 from experiments.report.figures import EmptyPartError
+from experiments.report.forms import markup
 from experiments.report.parts import cell_text, number_columns
 from experiments.report.writing import Report, write
 from tools import fake_experiment

@@ -18,8 +18,8 @@ from experiments.theory import lemma_one, theorem_one
 from experiments.theory.dual_progress import Gains, lemma_progress
 from experiments.theory.small_problems import SmallProblem, medium, narrow, pair, rings
 from experiments.theory.small_qp import duality_gap, solve
-from experiments.theory.theorem_bounds import Bounds
-from experiments.theory.theorem_counterexample import expected_gaps
+from experiments.theory.theorem.bounds import Bounds
+from experiments.theory.theorem.counterexample import expected_gaps
 from experiments.theory.trajectory import follow
 from experiments.theory.watching import KernelValues, Setup, watch
 

@@ -1,17 +1,23 @@
 """Early stopping: when it stops, what it keeps, what it says about bad fractions."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles.problems import noisy_xor
 from sklearn.datasets import make_blobs
+from tools.core.joint_problems import SOLVERS, outputs_of
 
-from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, kernels
 from budgetsvm._estimators.one_class.density import DensityTargets
+from budgetsvm._estimators.user_input import generator
 from budgetsvm._learn.early_stopping import EarlyStopping
+from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
 from budgetsvm.losses import Hinge
+from budgetsvm.monitoring._observer import Counts, Learned, LearnMoment
 
 
 def problem_of(kind):
@@ -211,3 +217,67 @@ def test_no_class_vanishes_from_a_fit(rare, several):
     for seed in range(5):
         model = BudgetSVC(100.0, gamma=0.5, budget=60, early_stopping=True, random_state=seed)
         assert (model.fit(X, y).predict(X[-rare:]) == 7).all()
+
+
+# ---- with several outputs ----
+
+
+def test_early_stopping_keeps_the_best_model() -> None:
+    rng = np.random.default_rng(0)
+    X, labels = rng.standard_normal((200, 2)), rng.integers(3, size=200).astype(np.int32)
+    outputs = OneVsRest(np.ones(200), Hinge(), labels, 3)
+    problem = Problem(Rows(X, np.float64, None), outputs)
+    rest, stopping = EarlyStopping.hold_out(problem, 0.25, 2, np.random.default_rng(1))
+    assert (len(rest.rows), len(stopping.held.rows), len(rest.outputs)) == (150, 50, 150)
+    together = np.vstack([rest.rows.X, stopping.held.rows.X])
+    np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(X, axis=0))
+    own = stopping.held.outputs.labels  # type: ignore[attr-defined]
+
+    def model_with(right: int) -> KernelExpansion:
+        """A model that has so many of the rows held out right."""
+        coef = np.zeros((3, 50))
+        coef[np.where(np.arange(50) < right, own, (own + 1) % 3), np.arange(50)] = 1
+        points = stopping.held.rows.X
+        return KernelExpansion(kernels.Gaussian(1e6), points, coef, np.zeros(3), None)
+
+    models = [model_with(k) for k in (10, 30, 20, 40, 40, 39, 50)]
+    stops = [
+        stopping.end_epoch(LearnMoment(0, Counts(), 0, partial(Learned, model, 0, 0, []), None))
+        for model in models
+    ]
+    assert stopping.scores[:6] == [0.2, 0.6, 0.4, 0.8, 0.8, 0.78]
+    assert stops[:6] == [False] * 5 + [True]
+    assert stopping.best is models[6]  # the last one was better still
+
+
+@pytest.mark.parametrize("share", [0.001, 0.9999])
+def test_nothing_to_hold_out_or_to_train_on(share: float) -> None:
+    problem = Problem(Rows(np.eye(5), np.float64, None), outputs_of("classes", None, 1.0))
+    with pytest.raises(ValueError, match="early_stopping=False"):
+        EarlyStopping.hold_out(problem, share, 2, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_early_stopping_of_an_estimator(solver: str) -> None:
+    """Scores are those of the model after each epoch, also in the middle of gradient descent."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    Y = np.column_stack([X[:, 0] ** 2, X[:, 1]])
+    model = BudgetSVR(
+        C=1.0 if solver == "bsca" else 0.01,
+        budget=20,
+        gamma=0.5,
+        solver=solver,
+        epochs=30,
+        polish=False,
+        early_stopping=True,
+        n_iter_no_change=3,
+        random_state=0,
+        fit_intercept=True,
+    ).fit(X, Y)
+    scores = model.validation_scores_
+    assert len(scores) == model.n_iter_ <= 30
+    held = generator(0).permutation(300)[:30]
+    errors = (Y - model.predict(X))[held] / model.target_scale_
+    loss = np.maximum(0, abs(errors) - model.epsilon).mean()
+    assert -loss == pytest.approx(scores.max(), rel=1e-4)

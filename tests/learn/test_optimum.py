@@ -11,12 +11,11 @@ from oracles import reference
 from oracles.problems import blobs, moons, noisy_xor, weights
 from scipy.optimize import minimize
 from sklearn.svm import SVC
+from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, kernels
-from budgetsvm._common.progress import Progress
-from budgetsvm._learn.settings import Settings
-from budgetsvm._learn.trainer import Trainer
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets
@@ -105,17 +104,12 @@ def optimum(name: str) -> float:
     return dual
 
 
-def train(name: str, solver: Solver, epochs: int) -> Trainer:
+def train(name: str, solver: Solver, epochs: int) -> OutputTrainer:
     t = task(name)
     settings = Settings(t.kernel, solver, Remove(), None)
-    trainer = Trainer(
-        settings,
-        Problem(Rows(t.X, np.float64, None), Targets.of_labels(t.y, t.box)),
-        TermStore(0, t.X.shape[1], np.float64),
-        np.random.default_rng(4),
-    )
-    with Progress("", 0, shown=False) as progress:
-        trainer.run(epochs * len(t.y), progress)
+    problem = Problem(Rows(t.X, np.float64, None), Targets.of_labels(t.y, t.box))
+    trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(4))
+    trainer.run(Plan(epochs * len(t.y)))
     return trainer
 
 

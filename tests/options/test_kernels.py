@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles.problems import KERNELS, core_rows, sparse_rows, store
+from oracles.problems import KERNELS, sparse_rows
 from scipy import sparse
+from tools.core.arguments import core_rows, store
 
 from budgetsvm import BudgetSVC, _core, kernels
 from budgetsvm._problem.rows import squared_norms

@@ -10,7 +10,6 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import pairwise
 
 from budgetsvm import kernels
-from budgetsvm._model.term_store import TermStore
 
 Array = NDArray[Any]
 Gram = Callable[[Array, Array], Array]
@@ -71,21 +70,3 @@ def sparse_rows(n: int, d: int, seed: int, density: float = 0.3) -> sparse.csr_a
 def weights(n: int, seed: int) -> Array:
     """Positive weights, no two alike: so that coefficients at their bound do not tie."""
     return np.random.default_rng(seed).uniform(0.5, 1.5, n)
-
-
-def store(points: Array, coef: Array, kernel: kernels.Kernel, dtype: Any = np.float64) -> TermStore:
-    """Terms for the core."""
-    return TermStore.of(np.asarray(points, dtype), np.asarray(coef, float), kernel, len(coef) + 1)
-
-
-def core_rows(X: Any, dtype: Any) -> Any:
-    """Rows for the core, dense or sparse."""
-    if sparse.issparse(X):
-        matrix = X.data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(np.int64)
-        return matrix, None, None
-    return np.ascontiguousarray(X, dtype), None, None
-
-
-def core_problem(order: Any, diagonal: Any, y: Any, *arrays: Any) -> Any:
-    """A classification problem with the hinge loss for the core; arrays: box, alpha and slots."""
-    return ("hinge", 0.0), order, diagonal, y, np.ones(1), *arrays, np.empty(0)

@@ -11,12 +11,11 @@ from oracles.problems import noisy_xor, weights
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, LinearSVR
+from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, BudgetSVR, kernels
-from budgetsvm._common.progress import Progress
-from budgetsvm._learn.settings import Settings
-from budgetsvm._learn.trainer import Trainer
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._learn.output_trainer import OutputTrainer
+from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.solve import Limits, Polished, polish_in_span
 from budgetsvm._problem.problem import Problem
@@ -60,17 +59,12 @@ def machine_of(targets: Targets, G: Any) -> judge.Machine:
 
 def train(
     name: str, solver: Solver, *, C: float, epochs: int, bias: bool
-) -> tuple[Trainer, judge.Machine]:
+) -> tuple[OutputTrainer, judge.Machine]:
     X, targets = data(name, 60, C)
-    trainer = Trainer(
-        Settings(kernels.Gaussian(GAMMA), solver, Remove(), None),
-        Problem(Rows(X, np.float64, None), targets),
-        TermStore(0, 2, np.float64),
-        np.random.default_rng(4),
-        bias=np.zeros(1) if bias else np.empty(0),
-    )
-    with Progress("", 0, shown=False) as progress:
-        trainer.run(epochs * 60, progress)
+    settings = Settings(kernels.Gaussian(GAMMA), solver, Remove(), None, bias)
+    problem = Problem(Rows(X, np.float64, None), targets)
+    trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(4))
+    trainer.run(Plan(epochs * 60))
     return trainer, machine_of(targets, judge.features(PLAIN(X, X) + bias))
 
 
@@ -84,8 +78,8 @@ def test_coordinate_ascent_reaches_the_optimum(name: str, C: float, bias: bool) 
     tolerance = {"logistic": 1e-3, "absolute": 1e-3}.get(name, 1e-5)
     machine.check(trainer.alpha, w, tolerance)
     signed = machine.y * trainer.alpha
-    used = trainer._slots >= 0
-    np.testing.assert_allclose(trainer.terms.coef[trainer._slots[used]], signed[used], atol=1e-9)
+    used = trainer.slots >= 0
+    np.testing.assert_allclose(trainer.terms.coef[trainer.slots[used]], signed[used], atol=1e-9)
     assert (signed[~used] == 0).all()
     np.testing.assert_allclose(trainer.bias, [signed.sum()] if bias else [], atol=1e-9)
 
@@ -104,15 +98,10 @@ def test_gradient_descent_comes_near_the_optimum(name: str, bias: bool) -> None:
 def test_a_bias_under_a_budget(solver: Solver) -> None:
     """The bias is the sum of all that was ever inserted, whatever became of the terms."""
     X, targets = data("insensitive", 200, 0.1)
-    trainer = Trainer(
-        Settings(kernels.Gaussian(GAMMA), solver, Remove(), 7),
-        Problem(Rows(X, np.float64, None), targets),
-        TermStore(7, 2, np.float64),
-        np.random.default_rng(4),
-        bias=np.zeros(1),
-    )
-    with Progress("", 0, shown=False) as progress:
-        trainer.run(300, progress)
+    settings = Settings(kernels.Gaussian(GAMMA), solver, Remove(), 7, intercept=True)
+    problem = Problem(Rows(X, np.float64, None), targets)
+    trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(4))
+    trainer.run(Plan(300))
     assert trainer.history[-1]["merges"] > 0
     assert trainer.bias[0] == pytest.approx(targets.y @ trainer.alpha, rel=1e-9)
     assert trainer.bias[0] > 0.1

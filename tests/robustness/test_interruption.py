@@ -1,18 +1,15 @@
 """A call that fails, whatever the reason, leaves the estimator as it was before the call."""
 
-import _thread
-import threading
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from sequences.checks import snapshot
 from sequences.runs import SUBJECTS, Data, Fault, PythonKernel, Run
-from sklearn.datasets import load_digits, make_moons
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
 
-from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm import BudgetSVC
 
 MACHINES = [subject for subject in SUBJECTS if subject != "features"]
 OLD, NEW = Data(n=60, d=2), Data(n=80, d=2, seed=3, names=1, shift=2.0)
@@ -134,39 +131,3 @@ def test_bad_parameters_leave_the_model(subject: str, bad: dict[str, Any]) -> No
     run.set_params(**bad)
     run.fit(NEW)
     run.partial_fit(NEW)
-
-
-# ---- Ctrl-C ----
-
-ENDLESS = {
-    "phase 1": {"polish": False, "epochs": 1e7},
-    "polish": {"tol": 1e-15, "max_passes": 10**9, "epochs": 1},
-}
-
-
-@pytest.mark.parametrize("delay", [0.05, 0.4])
-@pytest.mark.parametrize("phase", ENDLESS)
-@pytest.mark.parametrize("task", ["two classes", "many classes", "regression", "one class"])
-def test_ctrl_c_leaves_the_model(task: str, phase: str, delay: float) -> None:
-    X, y = load_digits(return_X_y=True)
-    X = X / 16
-    makers = {"regression": BudgetSVR, "one class": BudgetOneClassSVM}
-    model = makers.get(task, BudgetSVC)(budget=50, random_state=0, n_jobs=1)
-    labels = y % 2 if task == "two classes" else y
-    model.fit(X[:200], labels[:200])
-    model.set_params(**ENDLESS[phase])
-    state, timer = snapshot(model), threading.Timer(delay, _thread.interrupt_main)
-    timer.start()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, labels)
-    except KeyboardInterrupt:
-        interrupted = True
-    else:
-        interrupted = False  # it may give up before
-    finally:
-        timer.cancel()
-    if not interrupted:
-        pytest.skip("it was too fast")
-    assert snapshot(model) == state

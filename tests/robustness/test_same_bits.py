@@ -8,7 +8,7 @@ from sklearn.datasets import make_moons
 from tools.frozen import frozen
 
 from budgetsvm import BudgetSVC
-from budgetsvm._common import memory as _memory
+from budgetsvm._common import memory
 
 MACHINES = [subject for subject in SUBJECTS if subject != "features"]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -60,6 +60,6 @@ def test_free_memory_changes_nothing(subject: str, monkeypatch: pytest.MonkeyPat
     found = []
     for free in (1e4, 1e6, 64e9):
         # Where a limit is found elsewhere by now, this changes nothing, and says so.
-        monkeypatch.setattr(_memory, "_machine", lambda free=free: free, raising=False)
+        monkeypatch.setattr(memory, "_machine", lambda free=free: free, raising=False)
         found.append(_bits(model.fit(X, y)))
     assert found[0] == found[1] == found[2]

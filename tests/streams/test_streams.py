@@ -13,8 +13,7 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from tools.files import COMPRESSED, join, write
 
 from budgetsvm import BudgetSVC
-from budgetsvm.streams import _text as _text_file
-from budgetsvm.streams import read_blocks
+from budgetsvm.streams import _text, read_blocks
 
 ROWS, COLUMNS = 53, 9
 
@@ -197,7 +196,7 @@ def test_what_cannot_be_read(libsvm, tmp_path, monkeypatch):
                 list(read_blocks(write(tmp_path / "empty.svm", text), **options))
     with pytest.raises(ValueError, match=r"the 2 files from .* hold no rows"):
         list(read_blocks([tmp_path / "empty.svm"] * 2))
-    monkeypatch.setattr(_text_file, "_LONGEST_LINE", 100)
+    monkeypatch.setattr(_text, "_LONGEST_LINE", 100)
     with pytest.raises(ValueError, match="line 2 is longer than 100 bytes: is this a text file"):
         list(read_blocks(write(tmp_path / "long", "1 1:1\n" + 200 * "1"), n_features=1))
 

@@ -1,6 +1,6 @@
 """A small HTTP server on this machine, as good or as bad as a test wants it."""
 
-import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,38 +15,22 @@ class FileServer:
 
     files: dict[str, bytes]
     url: str = ""
-    knows_ranges: bool = True
     says_length: bool = True
     cuts: list[int] = field(default_factory=list)  #: send so many bytes only, one per request
-    wrong_start: int = 0  #: added to the start of the part that is sent
     status: int = 200  #: any other one is all that is sent
-    requests: list[tuple[str, str | None]] = field(default_factory=list)  #: path and range
+    requests: list[str] = field(default_factory=list)  #: their paths
 
     def answer(self, request: "_Handler") -> None:
-        wanted = request.headers.get("Range")
-        self.requests.append((request.path, wanted))
+        self.requests.append(request.path)
         body = self.files.get(request.path)
         if self.status != 200 or body is None:
             request.send_error(self.status if body is not None else 404)
             return
-        start = 0
-        if wanted is not None and self.knows_ranges:
-            start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) + self.wrong_start
-            if start >= len(body):
-                request.send_response(416)
-                request.send_header("Content-Range", f"bytes */{len(body)}")
-                request.send_header("Content-Length", "0")
-                request.end_headers()
-                return
-            request.send_response(206)
-            request.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-        else:
-            request.send_response(200)
+        request.send_response(200)
         if self.says_length:
-            request.send_header("Content-Length", str(len(body) - start))
+            request.send_header("Content-Length", str(len(body)))
         request.end_headers()
-        rest = body[start:]
-        request.wfile.write(rest[: self.cuts.pop(0)] if self.cuts else rest)
+        request.wfile.write(body[: self.cuts.pop(0)] if self.cuts else body)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -71,3 +55,10 @@ def serve(files: dict[str, bytes]) -> Iterator[FileServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def closed_port() -> str:
+    """The address of a server that is not there."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{unused.getsockname()[1]}"

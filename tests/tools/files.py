@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +17,20 @@ COMPRESSED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma
 def write(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
+
+
+def compress(path: Path, suffix: str) -> None:
+    """Put a compressed file in the place of a file."""
+    write(path.with_name(f"{path.name}{suffix}"), COMPRESSED[suffix](path.read_bytes()))
+    path.unlink()
+
+
+def libsvm_text(X: Any, y: Any) -> str:
+    """Rows in LIBSVM format."""
+    return "".join(
+        f"{label:g} " + " ".join(f"{j}:{x!r}" for j, x in enumerate(row.tolist(), 1) if x) + "\n"
+        for row, label in zip(X, y, strict=True)
+    )
 
 
 def join(blocks: Blocks) -> tuple[np.ndarray, np.ndarray]:

@@ -5,23 +5,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None
+from platformdirs import user_cache_path
 
 
 def cache_folder(part: str) -> Path:
     """Return a folder of this package in the user's cache, or else in the temporary folder."""
-    user = (
-        os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-    )
-    for parent in (Path(user), Path(tempfile.gettempdir())):
-        folder = parent / "budgetsvm" / part
+    user = user_cache_path("budgetsvm", appauthor=False)
+    for parent in (user, Path(tempfile.gettempdir(), "budgetsvm")):
+        folder = parent / part
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -46,10 +39,8 @@ def replacing(path: Path) -> Iterator[Any]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Let one process at a time work on a file, where the system can do that."""
-    if fcntl is None:
-        yield
-        return
-    with path.with_name(f".{path.name}.lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # ends with the file, even if the process is killed
+    """Let one process at a time work on a file."""
+    from filelock import FileLock  # slow to import, and seldom needed
+
+    with FileLock(path.with_name(f".{path.name}.lock")):
         yield

@@ -1,13 +1,8 @@
 """How much memory may be used."""
 
-import os
-from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 
-resource: ModuleType | None = None
-with suppress(ImportError):  # not on Windows
-    import resource
+import psutil
 
 _UNKNOWN = float(2 << 30)
 _LEAST = float(1 << 20)
@@ -25,16 +20,13 @@ def default_limit() -> float:
 
 def _machine() -> float:
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024.0 * float(line.split()[1])
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (OSError, ValueError, AttributeError):
+        return float(psutil.virtual_memory().available)
+    except (OSError, RuntimeError):  # as where /proc is hidden
         return _UNKNOWN
 
 
 def _control_group() -> float:
-    """Return what a container may still use; infinity where nothing limits it."""
+    """Return what a container may still use, which psutil does not tell; infinity where nothing limits it."""
     folder = Path("/sys/fs/cgroup")
     try:
         limit = (folder / "memory.max").read_text(encoding="ascii").strip()
@@ -46,17 +38,13 @@ def _control_group() -> float:
 
 def _address_space() -> float:
     """Return what is left of the address space (``ulimit -v``); infinity where nothing limits it."""
-    if resource is None:
+    if not hasattr(psutil, "RLIMIT_AS"):  # the system does not enforce it
         return float("inf")
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
-        return float("inf")
-    return max(0.0, float(limit) - _address_space_used())
-
-
-def _address_space_used() -> float:
     try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
-        return float(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError, AttributeError):
-        return 0.0
+        process = psutil.Process()
+        limit = process.rlimit(psutil.RLIMIT_AS)[0]
+        if limit == psutil.RLIM_INFINITY:
+            return float("inf")
+        return max(0.0, float(limit - process.memory_info().vms))
+    except (OSError, psutil.Error):
+        return float("inf")

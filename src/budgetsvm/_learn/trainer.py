@@ -120,6 +120,13 @@ class VisitingTrainer(Trainer):
             self.alpha /= magnified
             self.scale = 1.0
 
+    def visit(self, order: NDArray[np.int64]) -> Counts:
+        """Visit these points by one call of the core."""
+        self.terms.size, counts = self._call_core(order)
+        self.t += len(order)
+        self._lost += counts.lost
+        return counts
+
     def result(self) -> Learned:
         """Return the state of training, with a model without terms of no weight."""
         own = self._coefficients()
@@ -156,9 +163,7 @@ class VisitingTrainer(Trainer):
         start, visited, totals = clock(), 0, Counts()
         while visited < len(order) and (visited == 0 or clock() < self.until):
             part = order[visited : visited + self._visits_per_call()]
-            self.terms.size, counts = self._call_core(part)
-            self.t += len(part)
-            self._lost += counts.lost
+            counts = self.visit(part)
             totals = totals.plus(counts)
             visited += len(part)
             self._set_scale()

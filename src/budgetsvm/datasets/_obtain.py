@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from budgetsvm._common.files import locked, replacing
-from budgetsvm.datasets._catalogue import DataFile
 from budgetsvm.datasets._download import DownloadError, fetch
+from budgetsvm.datasets._entry import DataFile
 from budgetsvm.datasets._table_cache import forget_table, keep_table, read_table
 from budgetsvm.datasets._tables import Table, parse_table
 
@@ -86,7 +86,8 @@ def _unchanged(path: Path, n_features: int, recorded: str) -> Table:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the system's fault, not the file's
         flaw = str(error)
-    _remove(path)
+    forget_table(path)
+    path.unlink(missing_ok=True)
     message = (
         f"{path} has changed since it was downloaded, and was removed; a new call downloads it again: "
         f"{flaw}"
@@ -107,21 +108,25 @@ def _download(file: DataFile, n_features: int, places: Places) -> Found:
     with locked(path):
         if not path.is_file():  # nor has another process put it there meanwhile
             try:
-                fetch(places.url(file), part)
-            except DownloadError as error:
-                message = f"{error}. If that does not help, {places.by_hand(file)}"
-                raise OSError(message) from error
-            table = _verified(part, file, n_features, places)
-            with replacing(path.with_name(f"{file.name}.sha256")) as record:
-                record.write(f"{table.sha256}  {file.name}\n".encode())
-            part.replace(path)
+                table = _fetch_and_verify(part, file, n_features, places)
+                with replacing(path.with_name(f"{file.name}.sha256")) as record:
+                    record.write(f"{table.sha256}  {file.name}\n".encode())
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
             keep_table(path, n_features, table)
             return Found(file, path, table, _is_right(table, file))
     return obtain(file, n_features, places)
 
 
-def _verified(part: Path, file: DataFile, n_features: int, places: Places) -> Table:
-    """Read what was downloaded, or remove it and say what is wrong with it."""
+def _fetch_and_verify(part: Path, file: DataFile, n_features: int, places: Places) -> Table:
+    """Download a file and read it, or say what is wrong."""
+    url = places.url(file)
+    try:
+        fetch(url, part, file.name)
+    except DownloadError as error:
+        message = f"{error}. If that does not help, {places.by_hand(file)}"
+        raise OSError(message) from error
     try:
         table = parse_table(part, n_features)
         flaw = _find_flaw(table, file, n_features)
@@ -129,10 +134,9 @@ def _verified(part: Path, file: DataFile, n_features: int, places: Places) -> Ta
         flaw = str(error)
     if flaw is None:
         return table
-    _remove(part)
     message = (
-        f"what {places.url(file)} sent is not {file.name}, and was removed: {flaw}. If you want to "
-        f"use it nevertheless, {places.by_hand(file)}"
+        f"what {url} sent is not {file.name}, and was removed: {flaw}. If you want to use it "
+        f"nevertheless, {places.by_hand(file)}"
     )
     raise OSError(message)
 
@@ -161,8 +165,3 @@ def _recorded(path: Path) -> str | None:
     except (OSError, ValueError):
         return None
     return words[0] if words else None
-
-
-def _remove(path: Path) -> None:
-    forget_table(path)
-    path.unlink(missing_ok=True)

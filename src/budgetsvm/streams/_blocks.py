@@ -8,12 +8,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.public import public_in
+
+#: Rows, and their labels.
 Block: TypeAlias = tuple[Any, NDArray[Any]]
 
 #: What a block may take, whatever the number of rows: text, or numbers of dense rows, in bytes.
 BLOCK_BYTES = 1 << 24
 
 
+@public_in("budgetsvm.streams")
 class Blocks(ABC):
     """Blocks ``(X, y)`` of the rows of some files. Every ``iter`` reads the files anew.
 
@@ -25,6 +29,18 @@ class Blocks(ABC):
         The files, in the order in which they are read.
     rows : int
         The largest number of rows of a block.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from budgetsvm.streams import read_blocks
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "small.csv")
+    ...     _ = path.write_text("1,0.5,2\\n-1,1,0\\n1,4,0\\n")
+    ...     blocks = read_blocks(path, target=0, rows=2)
+    ...     print(blocks.n_features, blocks.rows, [len(y) for X, y in blocks])
+    2 2 [2, 1]
     """
 
     def __init__(self, paths: Sequence[Path], rows: int) -> None:

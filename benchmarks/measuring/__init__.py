@@ -1,0 +1,1 @@
+"""Time, memory, and what NumPy makes of the same work."""

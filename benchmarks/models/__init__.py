@@ -1,0 +1,1 @@
+"""What is compared: our models, exact ones, and their rivals."""

@@ -1,0 +1,1 @@
+"""What is learned: data sets with hyper-parameters, and data made on the spot."""

@@ -1,0 +1,1 @@
+"""The parts of the benchmark of tasks beyond two classes, one module each."""

@@ -1,0 +1,1 @@
+"""The forms of a report: one web page, and Markdown."""

@@ -1,0 +1,1 @@
+"""Theorem 1 checked: its bounds, what was run, and what came out."""

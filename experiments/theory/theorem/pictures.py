@@ -1,0 +1,288 @@
+"""Figures of `theorem_one`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from experiments.report import style, ticks
+from experiments.report.content import Cell, Data, Picture
+from experiments.running.jobs import Result, Results
+from experiments.scope import Scope
+from experiments.theory.theorem.bounds import VARIANTS
+from experiments.theory.theorem.cases import (
+    COUNTEREXAMPLE,
+    PROBLEMS,
+    Case,
+    budgets,
+    cases,
+    comparison,
+    long_run,
+)
+
+_BOUNDS = {
+    "printed": ("bound, E as printed", "bsgd"),
+    "worst": ("bound, E with minimum", "bsgd-default"),
+    "mended": ("bound, mended", "two-phase"),
+}
+_EXACT = {
+    "gap": ("bsca", "exact expectation"),
+    "printed": ("bsgd", "Theorem 1"),
+    "mended": ("two-phase", "mended"),
+}
+_PANEL = (3.4, 2.5)
+
+
+def bound_picture(scope: Scope, results: Results) -> Picture:
+    """The theorem beside what was measured: without a budget, with a middle one and a small one."""
+    some = dict.fromkeys((None, _middle(scope), budgets(scope)[0]))
+    shown = [Case(name, budget, "paper") for budget in some for name in PROBLEMS]
+
+    def draw() -> Any:
+        figure, panels = style.new_figure(len(shown), columns=len(PROBLEMS), panel=_PANEL)
+        for axes, case in zip(panels, shown, strict=True):
+            _draw_bounds(axes, comparison(results, case))
+            budget = "no budget" if case.budget is None else f"B = {case.budget}"
+            axes.set_title(f"{case.problem}, {budget}")
+        _label(panels, len(PROBLEMS), "D(α*) − D(α)")
+        style.add_legend(figure, ncols=4)
+        return figure
+
+    return Picture(
+        "theorem-bound",
+        "Theorem 1 beside the measured suboptimality",
+        "Suboptimality D(α*) − D(α) over epochs (median and range of the seeds, paper's merging) and the "
+        "theorem's right-hand side (median). With E as printed "
+        "(maximum) the bound falls as if there were no budget, and is soon below the curve. With the "
+        "minimum it leaves the figure after few visits, or stays where it is if κ is next "
+        "to nothing. The mended bound (Ē; κ while Ē ≤ 1, else the largest eigenvalue) is never broken, but says little once Ē > 1.",
+        draw,
+        _bound_data(shown, results),
+    )
+
+
+def _draw_bounds(axes: Any, found: Result) -> None:
+    gaps = np.array(found["series"]["gap"])
+    style.draw_band(axes, found["epochs"], gaps, **style.look("bsca", label="BSCA, measured"))
+    for variant, (label, like) in _BOUNDS.items():
+        logs = np.median(found["log10_bounds"][variant], axis=0)
+        values = 10.0 ** np.minimum(logs, 30)  # far beyond the figure
+        look = style.look(like, label=label, marker="", linewidth=1.8)
+        style.draw_band(axes, found["epochs"], [values], **look)
+    ticks.log(axes)
+    start = found["optimum"] + found["n"] * found["C"] ** 2 / 2
+    axes.set_ylim(max(1e-6 * start, 0.5 * np.median(gaps, axis=0).min()), 30 * start)
+
+
+def _bound_data(shown: Sequence[Case], results: Results) -> Data:
+    rows: list[list[Cell]] = []
+    for case in shown:
+        found = comparison(results, case)
+        middle = np.median(found["series"]["gap"], axis=0)
+        logs = [np.median(found["log10_bounds"][name], axis=0) for name in VARIANTS]
+        for k, epoch in enumerate(found["epochs"]):
+            values = [float(middle[k]), *(float(log[k]) for log in logs)]
+            rows.append([case.problem, case.budget, case.merging, epoch, *values])
+    names = [f"log10_bound_{name}" for name in VARIANTS]
+    return Data(("problem", "budget", "merging", "epoch", "gap", *names), rows)
+
+
+def phases_picture(scope: Scope, results: Results) -> Picture:
+    """Suboptimality over epochs, for all budgets."""
+    return Picture(
+        "theorem-phases",
+        "Early progress, late stall",
+        "Suboptimality relative to D(α*) over epochs, median and range of the seeds. Without a budget it "
+        "falls at a nearly constant rate. With one it follows for the first epochs, "
+        "then parts; where the budget is too small for the kernel, D falls again, even below D(0) = 0 "
+        "(the line at 1), before all comes to rest.",
+        lambda: _draw_by_budget(scope, results, "gap", "(D(α*) − D(α)) / D(α*)"),
+        _series_data(scope, results, ("gap", "primal_gap")),
+    )
+
+
+def model_picture(scope: Scope, results: Results) -> Picture:
+    """How good the model w̃ is, which is what a user gets."""
+    return Picture(
+        "theorem-model",
+        "The model is better than its α",
+        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). It stalls, but does not get "
+        "worse as D(α) does: α and w̃ have gone separate ways, "
+        "so that the theorem, which is about α, says little about the model.",
+        lambda: _draw_by_budget(scope, results, "primal_gap", "(P(w̃) − D(α*)) / D(α*)"),
+        _series_data(scope, results, ("primal_gap",)),
+    )
+
+
+def _draw_by_budget(scope: Scope, results: Results, name: str, label: str) -> Any:
+    figure, panels = style.new_figure(6, columns=3, panel=_PANEL, sharex=True)
+    places = [(merging, problem) for merging in ("paper", "default") for problem in PROBLEMS]
+    for axes, (merging, problem) in zip(panels, places, strict=True):
+        for case in _of(scope, problem, merging):
+            found = comparison(results, case)
+            values = np.maximum(np.array(found["series"][name]) / found["optimum"], 1e-8)
+            style.draw_band(axes, found["epochs"], values, **_look(scope, case))
+        if name == "gap":
+            axes.axhline(1, color=style.INK, linewidth=0.8, linestyle=":")
+        ticks.log(axes)
+        axes.set_title(f"{problem}, {merging} merging")
+    _label(panels, 3, label)
+    style.add_legend(figure, ncols=4)
+    return figure
+
+
+def error_picture(scope: Scope, results: Results) -> Picture:
+    """E and the distance of w̃ from w."""
+    what = (
+        ("mean", "Ē (from sums)"),
+        ("worst", "E (minimum)"),
+        ("distance", "‖w̃ − w‖²"),
+    )
+
+    def draw() -> Any:
+        figure, panels = style.new_figure(9, columns=3, panel=_PANEL, sharex=True)
+        places = [(*row, problem) for row in what for problem in PROBLEMS]
+        for axes, (name, _, problem) in zip(panels, places, strict=True):
+            for case in _of(scope, problem, "paper"):
+                if case.budget is not None:
+                    _draw_error(axes, comparison(results, case), name, _look(scope, case))
+            axes.set_title(problem)
+        for k, (_, label) in enumerate(what):
+            panels[3 * k].set_ylabel(label)
+        _label(panels, 3, None)
+        style.add_legend(figure, ncols=4)
+        return figure
+
+    return Picture(
+        "theorem-error",
+        "The relative approximation error, and how far w̃ is from w",
+        "Over epochs, paper's merging, median and range of the seeds. Ē rises from 0 to 1, the line, "
+        "where the expected progress is zero. E of the worst coordinate exceeds 1 as soon as the "
+        "budget is full, and has no upper limit. ‖w̃ − w‖² is exact, in feature space; ‖w*‖² is of the "
+        "order of D(α*). It grows until steps die out.",
+        draw,
+        _series_data(scope, results, ("mean", "worst", "printed", "distance", "degradation")),
+    )
+
+
+def _draw_error(axes: Any, found: Result, name: str, look: dict[str, Any]) -> None:
+    values = np.array(found["series"][name])
+    if name != "mean":
+        values = np.where(values > 1e-3, values, np.nan)
+        ticks.log(axes)
+    if name == "worst":
+        look = {**look, "linewidth": 1.0, "marker": ""}
+    style.draw_band(axes, found["epochs"], values, **look)
+    if name != "distance":
+        axes.axhline(1, color=style.INK, linewidth=0.8, linestyle=":")
+
+
+def rest_picture(scope: Scope, results: Results) -> Picture:
+    """How far α still moves in long runs."""
+
+    def draw() -> Any:
+        figure, panels = style.new_figure(6, columns=3, panel=_PANEL, sharex=True, sharey=True)
+        places = [(merging, problem) for merging in ("paper", "default") for problem in PROBLEMS]
+        for axes, (merging, problem) in zip(panels, places, strict=True):
+            for case in _of(scope, problem, merging):
+                found = long_run(results, case)
+                values = np.maximum(found["moved"], 1e-12)
+                style.draw_band(axes, found["epochs"], values, **_look(scope, case))
+            ticks.log(axes, "x")
+            ticks.log(axes)
+            axes.set_title(f"{problem}, {merging} merging")
+        _label(panels, 3, "move of α per epoch / ‖α*‖")
+        style.add_legend(figure, ncols=4)
+        return figure
+
+    rows: list[list[Cell]] = []
+    for case in cases(scope):
+        found = long_run(results, case)
+        values = [np.median(found[name], axis=0) for name in ("moved", "gap", "visible")]
+        for epoch, *line in zip(found["epochs"], *values, strict=True):
+            rows.append([case.problem, case.budget, case.merging, epoch, *map(float, line)])
+    columns = ("problem", "budget", "merging", "epoch", "moved", "gap", "largest_step_with_model")
+    return Picture(
+        "theorem-rest",
+        "How runs come to rest",
+        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². With a "
+        "budget the steps die out, too, and "
+        "the limit depends on the order of the visits. The paper's merging may go on to creep: a step back "
+        "cannot cancel the term of the step before, which has the other sign, and golden section leaves "
+        "an error of 10⁻⁸ or so.",
+        draw,
+        Data(columns, rows),
+    )
+
+
+def counterexample_picture(results: Results) -> Picture:
+    """The theorem against exact expectations on two points."""
+    found = results[COUNTEREXAMPLE]
+
+    def draw() -> Any:
+        figure, panels = style.new_figure(len(found["curves"]), columns=3, panel=_PANEL)
+        for axes, curve in zip(panels, found["curves"], strict=True):
+            shown = np.array(found["visits"]) <= min(400, 40 / curve["eta"] ** 0.7)
+            for name, (like, label) in _EXACT.items():
+                values, look = np.array(curve[name])[shown], style.look(like, label=label)
+                style.draw_band(axes, np.array(found["visits"])[shown], [values], **look)
+            ticks.log(axes)
+            axes.set_title(f"η = {curve['eta']:g}, E = {curve['error']:g}")
+            axes.set_xlabel("visits")
+        panels[0].set_ylabel("D(α*) − E[D(α)]")
+        style.add_legend(figure)
+        return figure
+
+    rows = [
+        [curve["eta"], curve["error"], *line]
+        for curve in found["curves"]
+        for line in zip(
+            found["visits"], curve["gap"], curve["printed"], curve["mended"], strict=True
+        )
+    ]
+    return Picture(
+        "theorem-counterexample",
+        "A counterexample on two points",
+        "Two points of different classes with k = ½, steps that are η times the exact one: E = (1 − η)² "
+        "for both coordinates, always. The expectation is exact. "
+        "For η < 1 it crosses the bound of Theorem 1 (D falls at the rate κ, not 2κ/(1+κ)); the mended "
+        "bound holds.",
+        draw,
+        Data(("eta", "E", "visits", "gap", "theorem", "mended"), rows),
+    )
+
+
+def _of(scope: Scope, problem: str, merging: str) -> list[Case]:
+    """The runs of one panel; the one without a budget belongs to both ways of merging."""
+    limited = [case for case in cases(scope) if case.budget and case.merging == merging]
+    return [Case(problem, None, "paper"), *(case for case in limited if case.problem == problem)]
+
+
+def _look(scope: Scope, case: Case) -> dict[str, Any]:
+    if case.budget is None:
+        return style.look("exact", label="no budget", marker="")
+    return style.look(case.budget, among=budgets(scope))
+
+
+def _middle(scope: Scope) -> int:
+    return budgets(scope)[len(budgets(scope)) // 2]
+
+
+def _label(panels: Sequence[Any], columns: int, label: str | None) -> None:
+    """Name the axes of the outer panels."""
+    for axes in panels[-columns:]:
+        axes.set_xlabel("epochs")
+    if label:
+        for axes in panels[::columns]:
+            axes.set_ylabel(label)
+
+
+def _series_data(scope: Scope, results: Results, names: Sequence[str]) -> Data:
+    """Medians over the seeds."""
+    rows: list[list[Cell]] = []
+    for case in cases(scope):
+        found = comparison(results, case)
+        values = [np.median(found["series"][name], axis=0) for name in names]
+        for epoch, *line in zip(found["epochs"], *values, strict=True):
+            rows.append([case.problem, case.budget, case.merging, epoch, *map(float, line)])
+    return Data(("problem", "budget", "merging", "epoch", *names), rows)

@@ -1,0 +1,158 @@
+"""Read files in blocks: checks what is asked for, and chooses the reader of the format."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+from budgetsvm._common.checks import check_choice, check_integer
+from budgetsvm._common.public import public_in
+from budgetsvm.streams._blocks import Blocks
+from budgetsvm.streams._csv import CsvBlocks
+from budgetsvm.streams._find_files import PathLike, find_files, find_format
+from budgetsvm.streams._libsvm import LibsvmBlocks
+from budgetsvm.streams._parquet import ParquetBlocks
+from budgetsvm.streams._table_columns import Column
+
+_READERS: dict[str, Callable[..., Blocks]] = {
+    "libsvm": LibsvmBlocks,
+    "csv": CsvBlocks,
+    "parquet": ParquetBlocks,
+}
+_OPTIONS = {
+    "libsvm": ("zero_based",),
+    "csv": ("target", "features", "header", "delimiter", "labels"),
+    "parquet": ("target", "features"),
+}
+_DEFAULTS = {"header": "auto", "labels": "auto", "zero_based": False}
+
+
+@public_in("budgetsvm.streams")
+def read_blocks(
+    path: PathLike | Iterable[PathLike],
+    *,
+    rows: int = 8192,
+    n_features: int | None = None,
+    format: Literal["auto", "libsvm", "csv", "parquet"] = "auto",
+    target: Column | None = None,
+    features: Iterable[Column] | None = None,
+    header: bool | Literal["auto"] = "auto",
+    delimiter: str | None = None,
+    labels: Literal["auto", "number", "string"] = "auto",
+    zero_based: bool = False,
+) -> Blocks:
+    """Read files in blocks of rows ``(X, y)``.
+
+    Parameters
+    ----------
+    path : str, path-like, or iterable of these
+        A file; a folder, meaning all files in it in the order of their names, but for hidden ones and
+        those that begin with an underscore; a pattern such as ``"data/part-*.csv.gz"``; or a list of
+        these. Blocks run on from file to file; files without rows are skipped as long as one has some.
+    rows : int, default=8192
+        The largest number of rows in a block. All blocks but the last have as many, unless rows are so
+        wide that a block would exceed 16 MiB of text (or of numbers, from Parquet).
+    n_features : int, default=None
+        Number of columns of X. LIBSVM files do not say it: if it is None, they are read once more, at
+        the start of the first pass, to find the largest index. In tables it is merely checked.
+    format : {"auto", "libsvm", "csv", "parquet"}, default="auto"
+        "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv; .parquet, .pq; each but the
+        latter two possibly followed by .gz, .bz2 or .xz. Files of other names may only be LIBSVM files,
+        which is checked in the first row.
+    target : str or int, default=None
+        The column with the labels in CSV and Parquet files, by name or by number (0 is the first, -1
+        the last). It must be given: some programs expect the labels in the first column and some in the
+        last, and a wrong guess would go unnoticed.
+    features : iterable of str or int, default=None
+        The columns with the features in CSV and Parquet files, in this order. None means all but the
+        target.
+    header : bool or "auto", default="auto"
+        Whether CSV files begin with a row of names; several files must have the same. "auto" takes the
+        first row for names if columns are asked for by name, if it has no numbers, or if it has a word
+        where the second row has a number. Names that are all numbers go unnoticed: say True.
+    delimiter : str, default=None
+        What stands between the values of a CSV file. None means a tab for .tsv and a comma otherwise.
+    labels : {"auto", "number", "string"}, default="auto"
+        Whether the labels of CSV files are numbers; "auto" goes by the first row. (Parquet files know.)
+    zero_based : bool, default=False
+        Whether the indices in LIBSVM files count from 0 rather than from 1.
+
+    Returns
+    -------
+    blocks : Blocks
+        An iterable of pairs ``(X, y)``, to be used as often as you like; `n_features` is the number of
+        columns. X is a CSR matrix in canonical format for LIBSVM files, as ``load_svmlight_file`` of
+        scikit-learn returns it, and a dense array for tables; float64 and finite. y has dtype float64,
+        or holds strings.
+
+    Raises
+    ------
+    ValueError
+        Where files hold something else than finite numbers; the message names file, line and column.
+        Most of it can only be found when that block is read.
+    OSError
+        Where a file is missing, or a compressed or Parquet file is damaged or cut off.
+    ImportError
+        If pyarrow is needed and missing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "iris.csv")
+    ...     _ = path.write_text("width,length,kind\\n3.5,1.4,setosa\\n3.2,4.7,versicolor\\n")
+    ...     for X, y in read_blocks(path, target="kind"):
+    ...         print(X, y)
+    [[3.5 1.4]
+     [3.2 4.7]] ['setosa' 'versicolor']
+    """
+    options = {
+        "target": target,
+        "features": _as_list(features),
+        "header": header,
+        "delimiter": delimiter,
+        "labels": labels,
+        "zero_based": zero_based,
+    }
+    rows = check_integer("rows", rows, least=1)
+    if n_features is not None:
+        n_features = check_integer("n_features", n_features, least=1)
+    check_choice("format", format, ("auto", *_READERS))
+    _check_values(options)
+    paths = find_files(path)
+    kind = find_format(paths) if format == "auto" else format
+    _check_meant_for(kind, options)
+    chosen = {name: options[name] for name in _OPTIONS[kind]}
+    return _READERS[kind](paths, rows, n_features=n_features, **chosen)
+
+
+def _as_list(features: Iterable[Column] | None) -> list[Column] | None:
+    if features is None:
+        return None
+    if isinstance(features, (str, int)):
+        message = f"features must be a list of columns, not {features!r}: say [{features!r}]"
+        raise TypeError(message)
+    return list(features)
+
+
+def _check_values(options: dict[str, Any]) -> None:
+    """Raise an error if an option makes no sense in any format."""
+    check_choice("labels", options["labels"], ("auto", "number", "string"))
+    if options["header"] != "auto" and not isinstance(options["header"], bool):
+        message = f'header must be True, False or "auto", not {options["header"]!r}'
+        raise ValueError(message)
+    if not isinstance(options["zero_based"], bool):
+        message = f"zero_based must be True or False, not {options['zero_based']!r}"
+        raise ValueError(message)
+    delimiter = options["delimiter"]
+    if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
+        message = f"delimiter must be a single character, not {delimiter!r}"
+        raise ValueError(message)
+
+
+def _check_meant_for(kind: str, options: dict[str, Any]) -> None:
+    """Raise a ValueError if an option is set that the format does not have."""
+    for name, value in options.items():
+        if name not in _OPTIONS[kind] and value != _DEFAULTS.get(name):
+            meant = " and ".join(each for each in _OPTIONS if name in _OPTIONS[each])
+            message = f"{name}={value!r} is for {meant} files, and these are {kind}: leave it out"
+            raise ValueError(message)

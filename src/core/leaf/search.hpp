@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Searches through arrays: the smallest, and those that may be cheap to merge with. Included by
+// leaf.cpp only, and internal to it: see the note there.
+#pragma once
+
+#include "leaf/leaf.hpp"
+#include "leaf/pack.hpp"
+
+namespace budgetsvm {
+namespace {
+
+// Arrays are searched in blocks of four packs. The last block ends where the array ends: it may
+// overlap with the one before.
+template <class T>
+struct Blocks {
+    static constexpr std::int32_t width = pack_size<T>, step = 4 * width;
+    std::int32_t size;
+
+    std::int32_t count() const { return (size + step - 1) / step; }
+    std::int32_t start(std::int32_t b) const {
+        return (b + 1) * step < size ? b * step : size - step;
+    }
+};
+
+template <bool absolutes, class T>
+inline std::int32_t plain_index_of_least(const T* values, std::int32_t count) {
+    const auto size = [values](std::int32_t j) {
+        return absolutes && values[j] < 0 ? -values[j] : values[j];
+    };
+    std::int32_t best = 0;
+    for (std::int32_t j = 1; j < count; ++j)
+        if (size(j) < size(best)) best = j;
+    return best;
+}
+
+// The index of the smallest value or, if `absolutes`, the smallest absolute value; the first of
+// equals. minima, if not null: the smallest of every block, lane by lane.
+template <bool absolutes, class T>
+std::int32_t index_of_least(const T* values, std::int32_t count, T* minima) {
+    constexpr int width = pack_size<T>;
+    const Blocks<T> blocks{count};
+    if (count < blocks.step) return plain_index_of_least<absolutes>(values, count);
+    const auto some = [values](std::int32_t j) {
+        return absolutes ? absolute(load(values + j)) : load(values + j);
+    };
+    const auto least_of = [blocks, some](std::int32_t b) {
+        const std::int32_t j = blocks.start(b);
+        return lesser(lesser(some(j), some(j + width)),
+                      lesser(some(j + 2 * width), some(j + 3 * width)));
+    };
+    Pack<T> least = some(0);
+    for (std::int32_t b = 0; b < blocks.count(); ++b) {
+        const Pack<T> here = least_of(b);
+        if (minima) store(minima + b * width, here);
+        least = lesser(least, here);
+    }
+    const Pack<T> bound = spread(least_lane<T>(least));
+    constexpr unsigned all_larger = (1u << width) - 1;
+    std::int32_t b = 0;
+    while (b < blocks.count() - 1 && less_bits(bound, least_of(b)) == all_larger) ++b;
+    std::uint64_t found = 0;
+    for (int k = 0; k < 4; ++k) {
+        const std::uint64_t larger = less_bits(bound, some(blocks.start(b) + k * width));
+        found |= (larger ^ all_larger) << (k * width);
+    }
+    return blocks.start(b) + first_bit(found);
+}
+
+// Whether s(L) < cost (1 + |rho|)^2 may hold, lane by lane: see maintenance/partner.hpp. With x =
+// 2L,
+//     s = 1 - exp(-x) (1 + x) >= p / (1 + x + p),   p = x^2/2 + x^3/6 + x^4/24,
+// and rho = beta_a / beta_j, this needs neither exp nor a division.
+template <class T>
+inline unsigned may_be_cheaper(const T* distances, const double* coef, const Bound<T>& bound) {
+    T sizes[pack_size<T>];
+    for (int i = 0; i < pack_size<T>; ++i) sizes[i] = static_cast<T>(coef[i]);
+    const Pack<T> size = absolute(load(sizes)), sum = size + spread(bound.size);
+    const Pack<T> x = lesser(load(distances) * spread(bound.scale), spread(T(40)));
+    const Pack<T> p = x * x * ((x * spread(T(1.0 / 24)) + spread(T(1.0 / 6))) * x + spread(T(0.5)));
+    const Pack<T> most = spread(bound.cost) * sum * sum * (spread(T(1)) + x + p);
+    return less_bits(p * size * size, most);
+}
+
+template <class T>
+std::int32_t candidates(const T* distances, const double* coef, std::int32_t count, Bound<T> bound,
+                        std::int32_t nearest, const T* minima, std::int32_t* found) {
+    constexpr int width = pack_size<T>;
+    const Blocks<T> blocks{count};
+    const Pack<T> farthest = spread(bound.farthest);
+    std::int32_t n = 0;
+    if (count < blocks.step) {
+        for (std::int32_t j = 0; j < count; ++j)
+            if (distances[j] < bound.farthest && j != nearest) found[n++] = j;
+        return n;
+    }
+    for (std::int32_t b = 0; b < blocks.count(); ++b) {
+        if (!less_bits(load(minima + b * width), farthest)) continue;
+        for (std::int32_t k = blocks.start(b); k < blocks.start(b) + blocks.step; k += width) {
+            unsigned bits = less_bits(load(distances + k), farthest);
+            if (k <= nearest && nearest < k + width) bits &= ~(1u << (nearest - k));
+            if (bits) bits &= may_be_cheaper(distances + k, coef + k, bound);
+            for (std::int32_t j = k; bits; ++j, bits >>= 1)
+                if (bits & 1 && j >= b * blocks.step) found[n++] = j;
+        }
+    }
+    return n;
+}
+
+}  // namespace
+}  // namespace budgetsvm

@@ -1,0 +1,45 @@
+"""Targets of classes and of regression: slacks, costs, gains and scores of every output."""
+
+import numpy as np
+import pytest
+
+from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
+from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic
+
+
+def test_classes_of_targets() -> None:
+    rng = np.random.default_rng(0)
+    box, labels = rng.uniform(1, 2, 7), np.array([0, 2, 1, 1, 0, 2, 2], np.int32)
+    classes = OneVsRest(box, Logistic(), labels, 3)
+    assert (classes.count, len(classes)) == (3, 7)
+    np.testing.assert_array_equal(classes.of_output(2).y, [-1, 1, -1, -1, -1, 1, 1])
+    assert (classes.of_output(1).target == 0).all()
+    values = ManyTargets(box, EpsilonInsensitive(0.5), rng.standard_normal((7, 2)))
+    one = values.of_output(1)
+    np.testing.assert_array_equal(one.target, values.values[:, 1])
+    f, chosen = rng.standard_normal(7), np.array([5, 1, 2])
+    for targets in (classes.of_output(0), one, Targets.of_labels(np.sign(f), box)):
+        slack = targets.slack(f)
+        np.testing.assert_allclose(slack, targets.target - targets.y * f)
+        some = targets.some(chosen, 3.0)
+        np.testing.assert_allclose(some.slack(f[chosen]), slack[chosen])
+        np.testing.assert_allclose(some.box, 3 * box[chosen])
+        assert targets.cost(slack) == pytest.approx(box @ targets.loss.value(slack))
+        alpha = targets.alpha(slack, 0.0)
+        assert targets.cost(slack) == pytest.approx(
+            targets.gain(alpha) - alpha @ (targets.y * f), abs=1e-12
+        )  # Fenchel and Young, summed up
+        assert targets.gap(slack, 0.0) == pytest.approx(0, abs=1e-12)
+        assert targets.gap(slack, 1.0) >= (1e-3 if targets.loss.has_kinks else -1e-12)
+        np.testing.assert_array_equal(targets.scaled(2.0).box, 2 * box)
+
+
+def test_scores() -> None:
+    box = np.ones(4)
+    values = np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5], [1.0, 0.9]])
+    classes = OneVsRest(box, Hinge(), np.array([1, 0, 0, 0], np.int32), 2)
+    assert classes.score(values) == 0.75
+    assert Targets.of_labels(np.array([1.0, -1, 1, 1]), box).score(values[:, :1]) == 0.5
+    errors = np.array([[0.5, 0], [0, 0], [0.1, 0], [0, 1]])
+    many = ManyTargets(box, EpsilonInsensitive(0.25), values + errors)
+    assert many.score(values) == pytest.approx(-(0.25 + 0.75) / 8)
