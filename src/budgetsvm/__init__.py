@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from budgetsvm import datasets, kernels, losses, maintenance, monitoring, solvers, streams
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
-    from budgetsvm._estimators.polish_function import polish
+    from budgetsvm._estimators.polish_function import Polished, polish
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
-    from budgetsvm._polish.result import Polished
 
 __version__ = _version("budgetsvm")
 
@@ -54,7 +53,7 @@ _HOMES = {
     "BudgetOneClassSVM": "budgetsvm._estimators.one_class.estimator",
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
-    "Polished": "budgetsvm._polish.result",
+    "Polished": "budgetsvm._estimators.polish_function",
     "polish": "budgetsvm._estimators.polish_function",
 }
 

@@ -8,6 +8,8 @@ import numpy as np
 from oracles.model_math import Model, centre_of, kernel_error, kernel_matrix
 from tools.frozen import frozen
 
+from budgetsvm._estimators.snapshots.consistency import check_parameters
+
 _NAMES = ("classes_", "support_vectors_", "dual_coef_", "intercept_", "kernel_", "objective_")
 _NAMES += ("duality_gap_", "converged_", "offset_", "target_mean_", "target_scale_", "history_")
 _NAMES += ("components_", "normalization_", "n_features_in_", "n_iter_", "validation_scores_")

@@ -13,6 +13,8 @@ from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._polish.result import Polished
 from budgetsvm._problem.rows import as_rows
 
+__all__ = ["Polished", "polish"]
+
 
 @public_in("budgetsvm")
 def polish(

@@ -9,11 +9,11 @@ Here is what does not depend on the kind of machine: what is plain, and what is 
 """
 
 from collections.abc import Callable
+from importlib.metadata import version as version_of
 from typing import Any
 
 import numpy as np
 
-from budgetsvm import __version__
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
@@ -30,7 +30,12 @@ _DEEPEST = 20
 def sealed(machine: Record) -> Record:
     """Return the snapshot that a machine's record belongs in; complains about what is not plain."""
     content = plain(machine, "the estimator")
-    return {"format": FORMAT, "version": VERSION, "library": __version__, "machine": content}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": version_of("budgetsvm"),
+        "machine": content,
+    }
 
 
 def opened(snapshot: Any) -> Any:
@@ -42,7 +47,7 @@ def opened(snapshot: Any) -> Any:
     if version > VERSION:
         fields.fail(
             "version",
-            f"is {version}, written by budgetsvm {library}; budgetsvm {__version__} reads up to {VERSION}: "
+            f"is {version}, written by budgetsvm {library}; this budgetsvm reads up to {VERSION}: "
             "install a newer one",
         )
     machine = fields.take("machine")

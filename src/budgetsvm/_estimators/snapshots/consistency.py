@@ -121,6 +121,7 @@ _OF_KIND: dict[str, _Problems] = {
         "'normalization' must be as wide as 'model' has points": (
             lambda m: m.normalization_.shape != 2 * (len(m._expansion),)
         ),
+        "'normalization' must be triangular": lambda m: bool(np.tril(m.normalization_, -1).any()),
         "'model' must have a single output": lambda m: _outputs(m) != 1,
     },
 }
