@@ -8,6 +8,7 @@ from tools.frozen import frozen
 from tools.plain import assert_plain, through_a_file
 
 import budgetsvm
+from budgetsvm import kernels, losses, maintenance, solvers
 from budgetsvm._common.random_states import random_record, random_source
 from budgetsvm._common.records import Fields
 from budgetsvm._model import snapshot
@@ -45,6 +46,14 @@ def test_options_come_back(kind: Any, option: Any) -> None:
     again = read_option(kind, Fields({"it": through_a_file(record)}, "here"), "it")
     assert type(again) is type(option)
     assert frozen(again) == frozen(option)
+
+
+def test_all_public_options_are_among_these() -> None:
+    """Who adds an option need not think of snapshots."""
+    ours = {option.name for _, option in OPTIONS} | {"callable", "epsilon_insensitive"}
+    for module in (kernels, losses, maintenance, solvers):
+        public = (getattr(module, name) for name in module.__all__)
+        assert {one.name for one in public if hasattr(one, "name")} <= ours
 
 
 WRONG_OPTIONS: dict[str, Any] = {
