@@ -6,7 +6,8 @@ from types import FunctionType
 
 import pytest
 
-PACKAGES = ("budgetsvm.cli", "budgetsvm.datasets", "budgetsvm.streams")
+PACKAGES = ("budgetsvm", "budgetsvm.cli", "budgetsvm.datasets", "budgetsvm.monitoring")
+PACKAGES += ("budgetsvm.streams",)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -18,5 +19,6 @@ def test_names_live_in_their_package(package: str) -> None:
     for thing in found:
         assert thing.__module__ == package
         assert pickle.loads(pickle.dumps(thing)) is thing
-        if isinstance(thing, type):
-            assert thing.__repr__.__module__ == package  # so that doctest looks into methods
+        for member in vars(thing).values() if isinstance(thing, type) else ():
+            if isinstance(member, FunctionType):  # doctest looks for its examples there
+                assert member.__module__ == package

@@ -1,7 +1,7 @@
 """Kernel support vector machines on a budget.
 
 Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`BudgetOneClassSVM`, the
-transformer :class:`BudgetFeatures`, the function :func:`polish`, the modules :mod:`budgetsvm.kernels`,
+transformer :class:`BudgetFeatures`, the function :func:`polish` and its :class:`Polished`, the modules :mod:`budgetsvm.kernels`,
 :mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options,
 :mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.streams` to read large files, and
 :mod:`budgetsvm.datasets` with the usual data sets.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from budgetsvm import datasets, kernels, losses, maintenance, monitoring, solvers, streams
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
-    from budgetsvm._estimators.polish_function import polish
+    from budgetsvm._estimators.polish_function import Polished, polish
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
 
@@ -36,6 +36,7 @@ __all__ = [
     "BudgetOneClassSVM",
     "BudgetSVC",
     "BudgetSVR",
+    "Polished",
     "__version__",
     "datasets",
     "kernels",
@@ -52,6 +53,7 @@ _HOMES = {
     "BudgetOneClassSVM": "budgetsvm._estimators.one_class.estimator",
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
+    "Polished": "budgetsvm._estimators.polish_function",
     "polish": "budgetsvm._estimators.polish_function",
 }
 

@@ -8,6 +8,8 @@ import numpy as np
 from oracles.model_math import Model, centre_of, kernel_error, kernel_matrix
 from tools.frozen import frozen
 
+from budgetsvm._estimators.snapshots.consistency import check_parameters
+
 _NAMES = ("classes_", "support_vectors_", "dual_coef_", "intercept_", "kernel_", "objective_")
 _NAMES += ("duality_gap_", "converged_", "offset_", "target_mean_", "target_scale_", "history_")
 _NAMES += ("components_", "normalization_", "n_features_in_", "n_iter_", "validation_scores_")
@@ -16,6 +18,15 @@ _NAMES += ("components_", "normalization_", "n_features_in_", "n_iter_", "valida
 def is_fitted(model: Any) -> bool:
     """Whether a model has terms, if only none of them."""
     return hasattr(model, "support_vectors_") or hasattr(model, "components_")
+
+
+def may_have_snapshot(model: Any) -> bool:
+    """Whether a model is fitted, has parameters that make sense, and no Python function."""
+    try:
+        check_parameters(model)
+    except ValueError:
+        return False
+    return is_fitted(model) and not callable(model.kernel) and not model.kernel_.in_python
 
 
 def public_view(model: Any) -> Any:

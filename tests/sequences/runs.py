@@ -27,8 +27,10 @@ from sequences.faults import Fault, PythonKernel, armed, faulty_blocks
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from tools.frozen import differences, frozen
+from tools.plain import through_a_file
 
 from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm._estimators.snapshots import machine_of, snapshot_of
 from budgetsvm.maintenance import Merge, Project, Remove
 from budgetsvm.solvers import BSCA, BSGD
 
@@ -200,6 +202,19 @@ class Run:
             self.model = pickle.loads(pickle.dumps(self.model))
             changed = differences(before, frozen(vars(self.model)))
             assert not changed, f"pickling has changed {changed}"
+
+    @step
+    def from_snapshot(self) -> None:
+        """Go on with a model from its snapshot."""
+        self.succeeded = False  # nor does a second run take one
+        if not (self.checked and checks.may_have_snapshot(self.model)):
+            return
+        snapshot = through_a_file(snapshot_of(self.model))
+        loaded = machine_of(snapshot).set_params(monitor=self.model.monitor)
+        before = frozen({k: v for k, v in vars(self.model).items() if k != "monitor_"})
+        changed = differences(before, frozen(vars(loaded)))
+        assert not changed, f"a snapshot has changed {changed}"
+        self.model = loaded
 
     @step
     def renewed(self) -> None:

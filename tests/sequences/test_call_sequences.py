@@ -93,6 +93,10 @@ class Calls(RuleBasedStateMachine):
         self.run.pickled()
 
     @rule()
+    def from_snapshot(self) -> None:
+        self.run.from_snapshot()
+
+    @rule()
     def renewed(self) -> None:
         self.run.renewed()
 

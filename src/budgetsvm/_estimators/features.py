@@ -1,7 +1,8 @@
 """BudgetFeatures: the learned terms as features for any other estimator."""
 
+from collections.abc import Mapping
 from copy import copy
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_choice
+from budgetsvm._common.public import public_in
+from budgetsvm._common.records import Part, PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
@@ -19,7 +22,7 @@ from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._problem.rows import as_rows
 from budgetsvm.kernels import Gamma
 from budgetsvm.monitoring._interface import Monitor
@@ -38,8 +41,11 @@ _NOT_KEPT = (
 _OWN = {"task", "C"}  # parameters that not every machine gets
 
 
+@public_in("budgetsvm")
 @documented(without=_NOT_KEPT)
-class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BudgetFeatures(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PlainPickles, BaseEstimator
+):
     """Kernel features on points that are learned for a task: at most `budget` of them.
 
     A drop-in for scikit-learn's ``Nystroem``, which takes random rows instead. A linear model on these
@@ -78,6 +84,8 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     >>> bool(model.fit(X, y).score(X, y) > 0.99)
     True
     """
+
+    _PARTS: ClassVar[Mapping[str, type[Part]]] = {"_expansion": KernelExpansion}
 
     def __init__(
         self,
@@ -193,7 +201,6 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 setattr(self, name, getattr(machine, name))
         self.kernel_ = model.kernel
         self.normalization_ = basis.inverse
-        self._basis = basis
         self._expansion = KernelExpansion(
             model.kernel, basis.points, np.zeros((1, len(basis))), np.zeros(1), model.centre
         )
@@ -217,7 +224,7 @@ class BudgetFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # in double, but not all at once
             some = slice(start, start + _ROWS_AT_ONCE)
             values = self._expansion.kernel_values(X[some], threads)
-            out[some] = self._basis.features(values)
+            out[some] = orthonormal_features(self.normalization_, values)
         return out
 
     @property

@@ -1,14 +1,16 @@
 """A machine with a model: its fitted attributes, how data are checked, and what training begins with."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from budgetsvm._common.records import Part
 from budgetsvm._estimators.parameters import MachineParameters
-from budgetsvm._estimators.warm_start import Origin
+from budgetsvm._estimators.warm_start import Origin, TermOptions
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem, check_weights, choose_precision
@@ -20,6 +22,8 @@ from budgetsvm.monitoring._observer import EpochRecord
 
 class FittedMachine(MachineParameters, ABC):
     """A machine with a model. Subclasses say what their targets ask of it."""
+
+    _PARTS: ClassVar[Mapping[str, type[Part]]] = {"_expansion": KernelExpansion, "_origin": Origin}
 
     _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
@@ -109,9 +113,17 @@ class FittedMachine(MachineParameters, ABC):
         self, X: Any, encoded: NDArray[Any], settings: Settings, kernel: Kernel
     ) -> Origin:
         """Return what decides on the terms of a model. Not C and the loss: these may change."""
-        stopping = (self.early_stopping, self.validation_fraction, self.n_iter_no_change)
-        options = (settings.solver, settings.maintenance, self.epochs, stopping)
-        return Origin.of(X, encoded, self.basis, kernel, self.budget, *options)
+        options = TermOptions(
+            kernel,
+            self.budget,
+            settings.solver,
+            settings.maintenance,
+            self.epochs,
+            self.early_stopping,
+            self.validation_fraction,
+            self.n_iter_no_change,
+        )
+        return Origin.of(X, encoded, self.basis, options)
 
     def _start(self, X: Any, outputs: Outputs, kernel: Kernel) -> None:
         """Begin without terms; the first data say where the centre is, and how precise to be."""

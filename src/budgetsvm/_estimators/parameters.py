@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 from sklearn.base import BaseEstimator
 
 from budgetsvm._common.checks import check_choice, check_integer, check_number
+from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._learn.settings import Settings
 from budgetsvm.kernels import Gamma, make_kernel
@@ -16,7 +17,7 @@ Epochs: TypeAlias = float | Literal["auto"]
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
-class MachineParameters(BaseEstimator):
+class MachineParameters(PlainPickles, BaseEstimator):
     """An estimator with parameters; ``__init__`` of a subclass names and documents them."""
 
     kernel: Any

@@ -8,11 +8,15 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import check_array
 
+from budgetsvm._common.public import public_in
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._polish.result import Polished
 from budgetsvm._problem.rows import as_rows
 
+__all__ = ["Polished", "polish"]
 
+
+@public_in("budgetsvm")
 def polish(
     X: Any, y: Any, Z: Any, *, sample_weight: ArrayLike | None = None, **parameters: Any
 ) -> Polished:
@@ -56,4 +60,4 @@ def polish(
         alpha = np.zeros(len(y))
         alpha[np.asarray(sample_weight) > 0] = polished.alpha
     coef = polished.coef if len(polished.coef) > 1 else polished.coef[0]
-    return replace(polished, points=model.support_vectors_, coef=coef, alpha=alpha)
+    return replace(polished, points=model.support_vectors_, coef=coef, alpha=alpha, evidence=None)

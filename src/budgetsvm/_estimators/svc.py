@@ -9,6 +9,7 @@ from sklearn.utils import compute_class_weight
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_choice, check_number
+from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.streaming.machine import StreamingMachine
@@ -22,6 +23,7 @@ from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.monitoring._sklearn_callbacks import watched
 
 
+@public_in("budgetsvm")
 @documented()
 class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     """Kernel support vector classifier with at most `budget` support vectors.

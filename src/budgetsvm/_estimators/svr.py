@@ -1,6 +1,7 @@
 """BudgetSVR: regression."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
+from budgetsvm._common.public import public_in
+from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.parameters import Epochs, PrecisionName
@@ -25,6 +28,7 @@ from budgetsvm.monitoring._sklearn_callbacks import watched
 _BEYOND_REACH = 1e6  # times the sum of C, in standard deviations
 
 
+@public_in("budgetsvm")
 @documented()
 class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     """Kernel support vector regression with at most `budget` support vectors.
@@ -74,6 +78,11 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     >>> len(model.support_vectors_) <= 20, bool(model.score(X, y) > 0.99)
     (True, True)
     """
+
+    _PARTS: ClassVar[Mapping[str, type[Part]]] = {
+        **StreamingMachine._PARTS,
+        "_target_scale": TargetScale,
+    }
 
     C: float
     epsilon: float

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm import _core
+from budgetsvm._common.records import Fields, Record
 from budgetsvm._common.threads import for_each
+from budgetsvm._model.option_records import read_option
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.rows import Precision, Rows, dense_block
 from budgetsvm.kernels import Kernel
@@ -42,6 +44,36 @@ class KernelExpansion:
         """Return a model without terms."""
         points, coef = np.zeros((0, n_features), dtype), np.zeros((n_outputs, 0))
         return cls(kernel, points, coef, np.zeros(n_outputs), centre)
+
+    def record(self) -> Record:
+        """Return what it is made of."""
+        return {
+            "kernel": self.kernel,
+            "points": self.points,
+            "coef": self.coef,
+            "bias": self.bias,
+            "centre": self.centre,
+        }
+
+    @classmethod
+    def of_record(cls, fields: Fields) -> Self:
+        """Make a model from its record."""
+        kernel = read_option(Kernel, fields, "kernel")  # type: ignore[type-abstract]
+        if kernel.resolve(1, 1.0) != kernel:
+            fields.fail("kernel", f"must have numbers in it, not {kernel!r}")
+        points = fields.array("points", (np.float32, np.float64), (None, None), finite=True)
+        coef = fields.array("coef", (np.float64,), (None, len(points)), finite=True)
+        bias = fields.array("bias", (np.float64,), (len(coef),), finite=True)
+        centre = fields.optional(lambda name: _read_centre(fields, name, points.shape[1]), "centre")
+        fields.end()
+        if points.shape[1] == 0 or len(coef) == 0:
+            fields.fail("points", "must have a feature, and 'coef' an output")
+        if centre is not None and not kernel.translation_invariant:
+            fields.fail("centre", f"must be None: the kernel {kernel!r} depends on the origin")
+        with np.errstate(over="ignore"):
+            if not np.isfinite((points.astype(np.float64) ** 2).sum()):
+                fields.fail("points", "has values too large for their squares")
+        return cls(kernel, points, coef, bias, centre)
 
     def with_points(self, points: NDArray[Any]) -> Self:
         """Return a model with other points, whose coefficients are not known yet."""
@@ -170,6 +202,10 @@ class KernelExpansion:
             out[:] = self.kernel.matrix(dense_block(wide.block(piece), rows.X.shape[1]), points)
 
         return evaluate
+
+
+def _read_centre(fields: Fields, name: str, n_features: int) -> NDArray[np.float64]:
+    return fields.array(name, (np.float64,), (n_features,), finite=True)
 
 
 def _largest_values(X: Any) -> NDArray[np.float64]:

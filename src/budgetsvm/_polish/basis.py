@@ -116,13 +116,18 @@ class Basis:
 
     def features(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return the orthonormal features of rows of kernel values, with a constant behind them."""
-        # L⁻ᵀ is triangular: half of the multiplications are with zeros, which BLAS leaves out.
-        rows = values.astype(np.float64).T
-        return np.asarray(dtrmm(1.0, self.inverse.T, rows, lower=1, overwrite_b=1).T)
+        return orthonormal_features(self.inverse, values)
 
     def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates of a function whose products with the terms are `sums`."""
         return np.asarray(self.inverse.T @ sums)
+
+
+def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return rows of kernel values times L⁻ᵀ."""
+    # L⁻ᵀ is triangular: half of the multiplications are with zeros, which BLAS leaves out.
+    rows = values.astype(np.float64).T
+    return np.asarray(dtrmm(1.0, inverse.T, rows, lower=1, overwrite_b=1).T)
 
 
 def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:

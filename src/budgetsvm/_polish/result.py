@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.public import public_in
 from budgetsvm._polish.basis import Basis
 from budgetsvm._problem.targets import Outputs
 
@@ -49,9 +50,10 @@ class Start:
         return StartPoint(w, self.alpha)
 
 
+@public_in("budgetsvm")
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """The result of phase 2: the model f = Σ_j coef_j k(·, points_j) + bias and its certificate.
+    """The result of phase 2, as :func:`polish` returns it: the model f = Σ_j coef_j k(·, points_j) + bias and its certificate.
 
     Attributes
     ----------
@@ -73,8 +75,8 @@ class Polished:
         whether the gap is little beside that.
     passes : int
         How often all rows were gone through.
-    evidence : Evidence or None
-        What an audit may look at.
+    evidence : None
+        What an audit looks at while a fit is running.
     """
 
     points: NDArray[np.float64]

@@ -12,6 +12,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.records import Fields, Record
+
 _Vector = NDArray[np.float64]
 
 _CLIP = 10.0
@@ -33,6 +35,27 @@ class TargetScale:
     scale: _Vector
     known: NDArray[np.bool_]
     weight: float  #: of all rows that were looked at
+
+    def record(self) -> Record:
+        """Return what it is made of."""
+        return {
+            "mean": self.mean,
+            "scale": self.scale,
+            "known": self.known,
+            "weight": self.weight,
+        }
+
+    @classmethod
+    def of_record(cls, fields: Fields) -> Self:
+        """Make a scale from its record."""
+        mean = fields.array("mean", (np.float64,), (None,), finite=True)
+        scale = fields.array("scale", (np.float64,), mean.shape, finite=True)
+        known = fields.array("known", (np.bool_,), mean.shape, finite=False)
+        weight = fields.number("weight", at_least=0)
+        fields.end()
+        if not (scale > 0).all():
+            fields.fail("scale", "must be positive")
+        return cls(mean, scale, known, weight)
 
     @classmethod
     def of(cls, targets: _Vector, weights: _Vector) -> Self:

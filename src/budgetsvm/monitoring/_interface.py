@@ -9,11 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.public import public_in
+from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Outputs
 
 
+@public_in("budgetsvm.monitoring")
 @dataclass(frozen=True, eq=False)
 class TrainingData:
     """What a model is fitted to: rows, and what they ask of it; both as training sees them."""
@@ -27,6 +30,7 @@ class TrainingData:
         return len(self.rows)
 
 
+@public_in("budgetsvm.monitoring")
 @dataclass(frozen=True, eq=False)
 class View:
     """A fit at one moment.
@@ -80,9 +84,14 @@ class View:
         """Return a copy of the estimator as if its fit ended at this moment."""
         return self._machine(self.model)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Record:
         """Put the estimator in the place of the fit, and so of the training data: these stay out of files."""
-        return {**self.__dict__, "_machine": _Remembered(self.estimator())}
+        return {**self.__dict__, "model": self.model.record(), "_machine": self.estimator()}
+
+    def __setstate__(self, state: Record) -> None:
+        model = KernelExpansion.of_record(Fields(state["model"], "a pickled View: model"))
+        remembered = _Remembered(state["_machine"])
+        self.__dict__.update(state | {"model": model, "_machine": remembered})
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +105,7 @@ class _Remembered:
         return copy(self.estimator)
 
 
+@public_in("budgetsvm.monitoring")
 class Monitor(ABC):
     """Watches a fit, as parameter ``monitor`` of any estimator.
 

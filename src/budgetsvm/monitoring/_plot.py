@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.checks import check_choice
+from budgetsvm._common.public import public_in
 from budgetsvm.monitoring._trace import Trace
 
 # Colours that look different to everybody.
 _BLUE, _ORANGE, _GREEN, _GREY = "#0072b2", "#d55e00", "#009e73", "0.6"
 
 
+@public_in("budgetsvm.monitoring")
 def plot_trace(source: Any, *, over: Literal["seconds", "epochs"] = "seconds") -> Any:
     """Draw a trace: objectives, score, shares of visits, and size with degradation.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from budgetsvm._common.checks import check_choice, check_integer, check_number
+from budgetsvm._common.public import public_in
 from budgetsvm.monitoring._interface import Monitor, TrainingData, View
 from budgetsvm.monitoring._objectives import UNKNOWN, Estimate, Objectives
 
@@ -20,6 +21,7 @@ Every: TypeAlias = int | Literal["epoch"] | Sequence[int]
 _OBJECTIVES = ("primal", "dual")
 
 
+@public_in("budgetsvm.monitoring")
 @dataclass(frozen=True)
 class Observation:
     """A line of a trace; NaN is what was not asked for or does not apply."""
@@ -46,6 +48,7 @@ class Observation:
     score: float  #: on the test rows
 
 
+@public_in("budgetsvm.monitoring")
 class Trace(Monitor):
     """Writes down objectives, test score and counts at chosen visits, and throughout the polish.
 

@@ -10,6 +10,7 @@ from sklearn.base import OutlierMixin
 
 from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
+from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import resolve
 from budgetsvm._estimators.one_class.density import DensityTargets, typical_level, weighted_quantile
@@ -29,6 +30,7 @@ from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.monitoring._sklearn_callbacks import watched
 
 
+@public_in("budgetsvm")
 @documented()
 class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
     """One-class support vector machine with at most `budget` support vectors.

@@ -1,15 +1,16 @@
 """Learning from a stream: rows come in blocks, and are not kept but for a sample of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.atomic import all_or_nothing
+from budgetsvm._common.records import Part
 from budgetsvm._estimators.streaming.reservoir import Reservoir
 from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm._estimators.user_input import generator
@@ -21,6 +22,11 @@ _RECORDS = 1000  # of history_ that are kept: a stream may have any number of bl
 
 class StreamingMachine(BudgetMachine):
     """A machine with ``partial_fit``, which subclasses define by `_learn_block`."""
+
+    _PARTS: ClassVar[Mapping[str, type[Part]]] = {
+        **BudgetMachine._PARTS,
+        "_reservoir": Reservoir,
+    }
 
     _reservoir: Reservoir | None
 

@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from budgetsvm._common.records import LARGEST_COUNT, Fields, Record
+from budgetsvm._problem.rows import as_rows
+
 _Numbers = NDArray[np.int64]
 
 _MOST = int(np.iinfo(np.int64).max)
 _MANY = 16  # parts of similar size
+_ANY = LARGEST_COUNT**16  # a capacity may be as good as none
+_FLOATS, _INTEGERS = (np.float32, np.float64), (np.int32, np.int64)
 
 
 def _no_numbers() -> _Numbers:
@@ -82,6 +87,41 @@ class Reservoir:
         rows = np.sort(rows[len(rows) - 1 - last])
         return rows, slots[rows]
 
+    def record(self) -> Record:
+        """Return what it is made of, without rows that have no slot."""
+        small = self._compact(at_most=1)
+        return {
+            "capacity": small.capacity,
+            "seed": small.seed,
+            "seen": small.seen,
+            "places": small._places,
+            "parts": [part.record() for part in small._parts],
+        }
+
+    @classmethod
+    def of_record(cls, fields: Fields) -> Self:
+        """Make a sample from its record."""
+        capacity = fields.count("capacity", least=1, most=_ANY)
+        seed, seen = fields.count("seed"), fields.count("seen", least=1)
+        size = min(capacity, seen)
+        places = fields.array("places", (np.int64,), (size,), finite=True)
+        if not np.array_equal(np.sort(places), np.arange(size)):
+            fields.fail("places", "must have the number of every row in it once")
+        given, where = fields.take("parts"), f"{fields.where}['parts']"
+        fields.end()
+        if not (isinstance(given, list) and given):
+            fields.fail("parts", "must be a list with something in it")
+        parts = tuple(_Part.of_record(Fields(one, f"{where}[{i}]")) for i, one in enumerate(given))
+        widths = {(part.X.shape[1], part.encoded.shape[1:], part.encoded.dtype) for part in parts}
+        if len(widths) > 1 or sum(map(len, parts)) != size:
+            fields.fail("parts", f"must have {size} rows of the same width")
+        return cls(capacity, seed, seen, parts, places)
+
+    @property
+    def n_features(self) -> int:
+        """How many features the rows have."""
+        return int(self._parts[0].X.shape[1])
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out rows without a slot: files have no use for them."""
         return dict(self._compact(at_most=1).__dict__)
@@ -122,6 +162,28 @@ class _Part:
         X = sparse.csr_matrix(X[rows]) if sparse.issparse(X) else np.ascontiguousarray(X[rows])
         return cls(X, encoded[rows], weights[rows])
 
+    def record(self) -> Record:
+        """Return what it is made of."""
+        X = self.X
+        if sparse.issparse(X):
+            X = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "width": X.shape[1]}
+        return {"X": X, "encoded": self.encoded, "weights": self.weights}
+
+    @classmethod
+    def of_record(cls, fields: Fields) -> Self:
+        """Make rows from their record."""
+        weights = fields.array("weights", (np.float64,), (None,), finite=True)
+        if not (weights > 0).all():
+            fields.fail("weights", "must be positive")
+        n = len(weights)
+        encoded = fields.array("encoded", (np.int32, np.float64), (n, ...), finite=True)
+        if fields.has_array("X"):
+            X = fields.array("X", _FLOATS, (n, None), finite=True)
+        else:
+            X = _sparse_rows(fields.inside("X"), n)
+        fields.end()
+        return cls(X, encoded, weights)
+
     def some(self, rows: _Numbers) -> Self:
         """Return some of the rows."""
         return self if len(rows) == len(self) else self.of(self.X, self.encoded, self.weights, rows)
@@ -139,6 +201,18 @@ class _Part:
             X = np.concatenate(tables)
         encoded = np.concatenate([part.encoded for part in parts])
         return cls(X, encoded, np.concatenate([part.weights for part in parts]))
+
+
+def _sparse_rows(fields: Fields, n: int) -> Any:
+    """Make compressed sparse rows from their record."""
+    width = fields.count("width", least=1, most=int(np.iinfo(np.int32).max))
+    data = fields.array("data", _FLOATS, (None,), finite=True)
+    indices = fields.array("indices", _INTEGERS, data.shape, finite=False)
+    starts = fields.array("indptr", _INTEGERS, (n + 1,), finite=False)
+    fields.end()
+    if not (starts[0] == 0 and starts[-1] == len(data)):
+        fields.fail("indptr", "does not fit to the entries")
+    return as_rows(sparse.csr_matrix((data, indices, starts), shape=(n, width)))
 
 
 def _few(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:

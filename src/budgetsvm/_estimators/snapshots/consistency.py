@@ -1,0 +1,127 @@
+"""Whether the parts of an estimator that comes from a snapshot go together."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from budgetsvm._common.checks import check_choice
+from budgetsvm._estimators.svc import BudgetSVC
+from budgetsvm.losses import make_loss
+
+
+def check_parameters(machine: Any) -> None:
+    """Raise a ValueError if a parameter makes no sense: better now than when it is used."""
+    try:
+        if hasattr(machine, "task"):  # features: what would learn their terms has to complain
+            check_choice("task", machine.task, ("auto", "classification", "regression", "density"))
+            machine = BudgetSVC(machine.C, **machine._common())
+        machine._settings()
+        if isinstance(machine, BudgetSVC):
+            make_loss(machine.loss)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+
+
+def check_state(machine: Any, where: str) -> None:
+    """Raise a ValueError if attributes contradict each other. Each by itself is what it should be."""
+    for problem, is_there in {**_COMMON, **_OF_KIND[type(machine).__name__]}.items():
+        if is_there(machine):
+            message = f"{where}: {problem}"
+            raise ValueError(message)
+
+
+def _outputs(machine: Any) -> int:
+    return len(machine._expansion.coef)
+
+
+def _names_differ(machine: Any) -> bool:
+    return len(getattr(machine, "feature_names_in_", ())) not in (0, machine.n_features_in_)
+
+
+def _kernels_differ(machine: Any) -> bool:
+    """Whether the model's kernel is not the one wanted, with numbers in the place of gamma="scale"."""
+    kernel, wanted = machine._expansion.kernel, machine._kernel_wanted
+    if type(kernel) is not type(wanted):
+        return True
+    if isinstance(getattr(wanted, "gamma", None), str):
+        wanted = replace(wanted, gamma=kernel.gamma)
+    return bool(kernel != wanted)
+
+
+def _sample_is_strange(machine: Any) -> bool:
+    sample = machine._reservoir
+    if sample is None:
+        return False
+    return bool(sample.n_features != machine.n_features_in_ or sample.seen > machine._rows_seen)
+
+
+def _codes_are_strange(machine: Any) -> bool:
+    if machine._reservoir is None:
+        return False
+    codes = machine._reservoir.rows()[1]
+    fits = codes.dtype == np.int32 and codes.ndim == 1
+    return not (fits and codes.min() >= 0 and codes.max() < len(machine.classes_))
+
+
+def _targets_are_strange(machine: Any) -> bool:
+    if machine._reservoir is None:
+        return False
+    targets = machine._reservoir.rows()[1]
+    return bool(targets.dtype != np.float64 or targets.shape[1:] != machine.target_mean_.shape)
+
+
+def _certificate_is_torn(machine: Any) -> bool:
+    names = ("duality_gap_", "objective_", "converged_")
+    return len({hasattr(machine, name) for name in names}) > 1
+
+
+_Problems = dict[str, Callable[[Any], bool]]
+
+_COMMON: _Problems = {
+    "the points of 'model' have not 'n_features_in' features": (
+        lambda m: m._expansion.points.shape[1] != m.n_features_in_
+    ),
+    "there are not 'n_features_in' names in 'feature_names_in'": _names_differ,
+}
+_MACHINE: _Problems = {
+    "the kernel of 'model' does not belong to 'kernel_wanted'": _kernels_differ,
+    "'reservoir' has rows of another width than 'n_features_in', or more than 'rows_seen'": (
+        _sample_is_strange
+    ),
+    "'duality_gap', 'objective' and 'converged' belong together": _certificate_is_torn,
+}
+_OF_KIND: dict[str, _Problems] = {
+    "BudgetSVC": {
+        **_MACHINE,
+        "'model' has not as many outputs as 'classes' ask for": (
+            lambda m: _outputs(m) != (1 if len(m.classes_) == 2 else len(m.classes_))
+        ),
+        "'reservoir' has codes that stand for none of 'classes'": _codes_are_strange,
+    },
+    "BudgetSVR": {
+        **_MACHINE,
+        "'model' has not as many outputs as 'target_scale'": (
+            lambda m: _outputs(m) != len(m.target_mean_)
+        ),
+        "'flat' targets are one": lambda m: bool(m._flat) and _outputs(m) != 1,
+        "'reservoir' has targets that are not those of 'target_scale'": _targets_are_strange,
+    },
+    "BudgetOneClassSVM": {
+        **_MACHINE,
+        "'model' must have a single output": lambda m: _outputs(m) != 1,
+        "'level' must be positive": lambda m: not m._level > 0,
+        "'trained_nu' must be between 0 and 1": lambda m: not 0 < m._trained_nu < 1,
+        "'offset' must be a number if there is no 'reservoir'": (
+            lambda m: m._offset is None and m._reservoir is None
+        ),
+    },
+    "BudgetFeatures": {
+        "'normalization' must be as wide as 'model' has points": (
+            lambda m: m.normalization_.shape != 2 * (len(m._expansion),)
+        ),
+        "'normalization' must be triangular": lambda m: bool(np.tril(m.normalization_, -1).any()),
+        "'model' must have a single output": lambda m: _outputs(m) != 1,
+    },
+}

@@ -1,0 +1,72 @@
+"""Options as plain records: a name and numbers. Only those that this package offers can be read.
+
+A file never says which module to import: what is not among the public options is none.
+"""
+
+from dataclasses import fields as dataclass_fields
+from typing import Any, TypeAlias, TypeVar
+
+from budgetsvm import kernels, losses, maintenance, solvers
+from budgetsvm._common.records import Fields, Record
+from budgetsvm.kernels import Gaussian, Kernel, Polynomial
+from budgetsvm.losses import Loss
+from budgetsvm.maintenance import Maintenance
+from budgetsvm.solvers import Solver
+
+Option: TypeAlias = Kernel | Loss | Solver | Maintenance
+OPTION = (Kernel, Loss, Solver, Maintenance)  #: for isinstance
+
+_Option = TypeVar("_Option", Kernel, Loss, Solver, Maintenance)
+
+_HOMES: dict[type[Any], Any] = {
+    Kernel: kernels,
+    Loss: losses,
+    Solver: solvers,
+    Maintenance: maintenance,
+}
+# Those with a name can be used; a kernel function in Python is code, and no record.
+_KNOWN: dict[type[Any], dict[str, type[Any]]] = {
+    kind: {
+        one.name: one
+        for one in (getattr(home, name) for name in home.__all__)
+        if hasattr(one, "name") and not getattr(one, "in_python", False)
+    }
+    for kind, home in _HOMES.items()
+}
+_LARGEST_DEGREE = (1 << 31) - 1  # in the core
+
+
+def option_record(option: Option) -> Record | None:
+    """Return a record of an option, or None if it is not one of this package's own."""
+    if not any(type(option) in known.values() for known in _KNOWN.values()):
+        return None
+    numbers = {field.name: getattr(option, field.name) for field in dataclass_fields(option)}
+    return {"name": option.name, **numbers}
+
+
+def read_option(kind: type[_Option], fields: Fields, name: str) -> _Option:
+    """Return an option of this kind from its record; in a pickle it is there itself."""
+    value = fields.take(name)
+    if isinstance(value, kind):
+        return value
+    inside = Fields(value, f"{fields.where}[{name!r}]")
+    known = _KNOWN[kind]
+    made = known[inside.choice("name", tuple(known))]
+    numbers = {field.name: inside.scalar(field.name) for field in dataclass_fields(made)}
+    inside.end()
+    option: _Option = made(**numbers)
+    try:
+        _check(option)
+    except (TypeError, ValueError) as error:
+        fields.fail(name, f"makes no sense: {error}")
+    return option
+
+
+def _check(option: Option) -> None:
+    if isinstance(option, Maintenance):
+        option.check(Gaussian())
+    elif isinstance(option, Kernel | Solver):
+        option.check()
+    if isinstance(option, Polynomial) and option.degree > _LARGEST_DEGREE:
+        message = f"degree must be at most {_LARGEST_DEGREE}"
+        raise ValueError(message)

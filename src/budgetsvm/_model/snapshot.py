@@ -1,0 +1,102 @@
+"""A plain, versioned record of a fitted machine: what all file formats stand on.
+
+A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
+NumPy is an array without an axis) in it, and no other objects. ::
+
+    {"format": "budgetsvm snapshot", "version": 1, "library": "1.0", "machine": {...}}
+
+Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import version as version_of
+from typing import Any
+
+import numpy as np
+
+from budgetsvm._common.records import Fields, Record
+from budgetsvm._model.option_records import OPTION, option_record
+
+FORMAT = "budgetsvm snapshot"
+VERSION = 1
+#: From the machine of an old version to that of the next one. A version is added whenever fields are, or
+#: their meaning changes: a new parameter of an estimator is a new field.
+UPGRADES: dict[int, Callable[[Record], Record]] = {}
+
+_PLAIN_KINDS = "biufU"  # of arrays
+_DEEPEST = 20
+
+
+def sealed(machine: Record) -> Record:
+    """Return the snapshot that a machine's record belongs in; complains about what is not plain."""
+    content = plain(machine, "the estimator")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": version_of("budgetsvm"),
+        "machine": content,
+    }
+
+
+def opened(snapshot: Any) -> Any:
+    """Return the machine's record of a snapshot, in the layout of today. Who reads it has to check it."""
+    check_plain(snapshot, "the snapshot")
+    fields = Fields(snapshot, "the snapshot")
+    fields.choice("format", (FORMAT,))
+    version, library = fields.count("version", least=1), fields.take("library")
+    if version > VERSION:
+        fields.fail(
+            "version",
+            f"is {version}, written by budgetsvm {library}; this budgetsvm reads up to {VERSION}: "
+            "install a newer one",
+        )
+    machine = fields.take("machine")
+    fields.end()
+    for old in range(int(version), VERSION):
+        machine = UPGRADES[old](machine)
+    return machine
+
+
+def plain(value: Any, where: str) -> Any:
+    """Return the same in plain things; says what cannot be, and what to do about it."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, np.generic | np.ndarray) and not isinstance(value, np.ma.MaskedArray):
+        if value.dtype.kind in _PLAIN_KINDS:
+            return np.asarray(value, order="C")
+        _refuse(where, f"has the type {value.dtype}", "use numbers or strings")
+    if isinstance(value, OPTION):
+        record = option_record(value)
+        if record is None:
+            _refuse(where, f"is {value!r}", "use an option of budgetsvm's own, or a pickle")
+        return plain(record, where)
+    if isinstance(value, dict) and all(type(key) is str for key in value):
+        return {key: plain(one, f"{where}[{key!r}]") for key, one in value.items()}
+    if type(value) in (list, tuple):
+        return [plain(one, f"{where}[{i}]") for i, one in enumerate(value)]
+    if callable(value):
+        _refuse(where, f"is {value!r}", "use a kernel of budgetsvm.kernels, or a pickle")
+    what = "use plain numbers, strings or NumPy arrays, or a pickle"
+    return _refuse(where, f"is of the type {type(value).__name__}", what)
+
+
+def _refuse(where: str, what: str, instead: str) -> None:
+    message = f"{where} {what}, which a snapshot cannot hold: {instead}"
+    raise ValueError(message)
+
+
+def check_plain(value: Any, where: str, depth: int = 0) -> None:
+    """Raise a ValueError if there is anything but plain things in a record."""
+    if value is None or type(value) in (bool, int, float, str):
+        return
+    if isinstance(value, np.ndarray) and value.dtype.kind in _PLAIN_KINDS:
+        return
+    if depth < _DEEPEST and type(value) is dict and all(type(key) is str for key in value):
+        for key, one in value.items():
+            check_plain(one, f"{where}[{key!r}]", depth + 1)
+    elif depth < _DEEPEST and type(value) is list:
+        for i, one in enumerate(value):
+            check_plain(one, f"{where}[{i}]", depth + 1)
+    else:
+        message = f"{where} is of the type {type(value).__name__}, and not plain"
+        raise ValueError(message)
