@@ -6,12 +6,12 @@ import numpy as np
 from oracles.problems import noisy_xor, weights
 
 from budgetsvm import kernels
+from budgetsvm._common.limits import Limits
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, Solving
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.newton.smooth_problem import SmoothProblem
+from budgetsvm._polish.newton.step import SmoothProblem
 from budgetsvm._polish.polish import kernel_matrix
-from budgetsvm._polish.result import Polished
+from budgetsvm._polish.result import Polished, Solving
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.problem import Problem
@@ -59,7 +59,7 @@ def span_problem(
 
 def smoothed(problem: SpanProblem, width: float) -> SmoothProblem:
     """The smoothed problem of all rows."""
-    nothing = np.zeros(problem.matrix.width)
+    nothing = np.zeros(problem.matrix.basis.dimension)
     return SmoothProblem(problem.matrix, problem.targets, width, nothing)
 
 

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from polish.spans import smoothed, span_problem
 
-from budgetsvm._polish.line_search import Line, exact_length, rough_length
+from budgetsvm._polish.span_problem import Line, exact_length, rough_length
 
 
 @pytest.mark.parametrize("stretch", [0.1, 1.0, 30.0, 1e6])
 def test_the_step_length_is_the_best(stretch: float) -> None:
     span = span_problem()
     problem, rng = smoothed(span, 0.3), np.random.default_rng(4)
-    w = rng.standard_normal(span.matrix.width)
+    w = rng.standard_normal(span.matrix.basis.dimension)
     f = span.values(w)
     step = -stretch * 1e-3 * problem.gradient(w, f)
     change = span.values(step)
@@ -30,7 +30,7 @@ def test_both_searches_find_the_minimum(stretch: float, width: float) -> None:
     """Exactly, or nearly and not beyond it; no step where the objective rises, all where it falls."""
     span = span_problem()
     problem, rng = smoothed(span, 0.3), np.random.default_rng(4)
-    w = rng.standard_normal(span.matrix.width)
+    w = rng.standard_normal(span.matrix.basis.dimension)
     f = span.values(w)
     step = -stretch * 1e-2 * problem.gradient(w, f)
     change = span.values(step)

@@ -15,10 +15,10 @@ from sklearn.svm import LinearSVC, LinearSVR
 from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, BudgetSVR, kernels
+from budgetsvm._common.limits import Limits
 from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits
 from budgetsvm._polish.result import Polished
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows

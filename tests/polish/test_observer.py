@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from polish.spans import LITTLE, PLENTY, Seen, basis_of, several_outputs, solve_in_span
 
-from budgetsvm._polish.limits import Limits
+from budgetsvm._common.limits import Limits
 from budgetsvm._problem.problem import Problem
 
 

@@ -18,11 +18,11 @@ from polish.spans import (
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm import BudgetSVC, BudgetSVR
-from budgetsvm._polish.limits import Limits, Solving
+from budgetsvm._common.limits import Limits
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.orthonormal import OrthonormalMatrix
 from budgetsvm._polish.outputs import solve_together
-from budgetsvm._polish.result import Polished, Start
+from budgetsvm._polish.result import Polished, Solving, Start
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import ManyTargets
 
@@ -120,7 +120,7 @@ def test_rows_are_forgotten() -> None:
     assert len(kept) == 4
     for gap, w in kept:
         assert gap <= 0.01
-        assert w.shape == (matrix.width,)
+        assert w.shape == (matrix.basis.dimension,)
 
 
 def test_it_stops_when_told_to() -> None:

@@ -10,7 +10,7 @@ def test_offers_never_make_it_worse() -> None:
     rng = np.random.default_rng(3)
     for _ in range(20):
         before = problem.primal, problem.dual
-        w = rng.standard_normal(problem.matrix.width)
+        w = rng.standard_normal(problem.matrix.basis.dimension)
         problem.offer_primal(w, problem.values(w))
         alpha = problem.targets.box * rng.random(400)
         problem.offer_dual(alpha, problem.point(alpha))
@@ -35,7 +35,7 @@ def test_what_is_kept_is_the_best_between(seed: int) -> None:
     shares = np.linspace(0, 1, 2001)
     for scale in (0.1, 1.0, 10.0):
         w0, f0, a0, p0 = problem.w, problem.f, problem.alpha, problem.point_of_alpha
-        w = scale * rng.standard_normal(problem.matrix.width)
+        w = scale * rng.standard_normal(problem.matrix.basis.dimension)
         f = problem.values(w)
         alpha = problem.targets.box * rng.random(400)
         point = problem.point(alpha)

@@ -10,17 +10,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_choice
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part, PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
-from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
+from budgetsvm._estimators.user_input import Epochs, PrecisionName
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._problem.rows import as_rows

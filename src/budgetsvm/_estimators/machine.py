@@ -9,15 +9,26 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from budgetsvm._common.records import Part
-from budgetsvm._estimators.parameters import MachineParameters
+from budgetsvm._estimators.user_input import MachineParameters
 from budgetsvm._estimators.warm_start import Origin, TermOptions
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._problem.problem import Problem, check_weights, choose_precision
-from budgetsvm._problem.rows import Precision, Rows, as_rows, centre_of, variance
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import (
+    Precision,
+    Rows,
+    as_rows,
+    centre_of,
+    check_weights,
+    choose_precision,
+    variance,
+)
 from budgetsvm._problem.targets import Outputs
 from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import EpochRecord
+from budgetsvm.monitoring._sklearn_callbacks import runner
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class FittedMachine(MachineParameters, ABC):
@@ -166,3 +177,46 @@ def resolve(kernel: Kernel, X: Any) -> Kernel:
     if not np.isfinite(spread):
         raise ValueError("X has values too large for their squares; scale the features first")
     return kernel.resolve(X.shape[1], spread)
+
+
+# ---- what surrounds a call that trains a machine ----
+
+
+def has_callbacks(machine: Any) -> bool:
+    """Whether callbacks of scikit-learn watch a machine, or a meta-estimator that it is part of."""
+    return hasattr(machine, "_skl_callbacks") or hasattr(machine, "_parent_callback_ctx")
+
+
+def watched(fit: _Method) -> _Method:
+    """Let callbacks watch a method ``fit(X, y, sample_weight)``; where there are none, it is just called."""
+    run, signature = runner(fit), inspect.signature(fit)
+    if run is None:
+        return fit
+
+    @wraps(fit)
+    def method(machine: Any, *args: Any, **named: Any) -> Any:
+        if not has_callbacks(machine):
+            return fit(machine, *args, **named)
+        arguments = signature.bind(machine, *args, **named)
+        arguments.apply_defaults()
+        return run(machine, arguments)
+
+    return method  # type: ignore[return-value]
+
+
+def all_or_nothing(method: _Method) -> _Method:
+    """Let a method that raises anything, Ctrl-C included, leave its object as it was before the call.
+
+    Attributes are put back as they were. What they hold must be replaced, and not changed in place.
+    """
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        before = self.__dict__.copy()
+        try:
+            return method(self, *args, **named)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return call  # type: ignore[return-value]

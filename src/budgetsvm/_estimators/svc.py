@@ -7,20 +7,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_choice, check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
-from budgetsvm._estimators.parameters import Epochs, PrecisionName
+from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
-from budgetsvm._estimators.user_input import find_classes, weighted_rows
+from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.targets import OneVsRest, Outputs, Targets
 from budgetsvm.kernels import Gamma
 from budgetsvm.losses import Hinge, make_loss
 from budgetsvm.monitoring._interface import Monitor
-from budgetsvm.monitoring._sklearn_callbacks import watched
 
 
 @public_in("budgetsvm")

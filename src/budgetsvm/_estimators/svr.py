@@ -8,22 +8,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
-from budgetsvm._estimators.parameters import Epochs, PrecisionName
+from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
-from budgetsvm._estimators.user_input import weighted_rows
+from budgetsvm._estimators.user_input import Epochs, PrecisionName, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Outputs
 from budgetsvm.kernels import Gamma
 from budgetsvm.losses import make_insensitive
 from budgetsvm.monitoring._interface import Monitor
-from budgetsvm.monitoring._sklearn_callbacks import watched
 
 _BEYOND_REACH = 1e6  # times the sum of C, in standard deviations
 

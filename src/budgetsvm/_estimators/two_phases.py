@@ -1,6 +1,7 @@
 """What all estimators share: the two phases of training."""
 
 from abc import abstractmethod
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -8,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
-from budgetsvm._estimators.machine import FittedMachine
+from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._learn.early_stopping import EarlyStopping
@@ -19,7 +21,6 @@ from budgetsvm._learn.reduction import reduce_to_budget
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.convergence import warn_not_converged, warn_not_precise
-from budgetsvm._polish.limits import Limits
 from budgetsvm._polish.polish import Outcome, Polishing, Solve, polish_model, solve_as_it_is
 from budgetsvm._polish.result import Polished, Start
 from budgetsvm._problem.problem import Problem
@@ -61,8 +62,11 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         outputs = self._outputs(encoded, weights)
         origin = self._begin(X, encoded, outputs, settings)
         problem = self._problem(X, outputs)
-        with watched_fit(self, problem, started) as watcher:
-            others = watcher, callbacks_of(self)
+        self.__dict__.pop("monitor_", None)
+        with ExitStack() as stack:
+            others = callbacks_of(self) if has_callbacks(self) else []
+            if self.monitor is not None:
+                others.append(stack.enter_context(watched_fit(self, problem, started)))
             training = self._training(settings, generator(self.random_state), started, *others)
             if terms_only:
                 self._find_terms(problem, training)

@@ -1,12 +1,115 @@
-"""From a user's data to a training problem: labels, weights, random numbers."""
+"""What users give, parameters and data: checked, and turned into what training needs."""
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
+
+from budgetsvm._common.checks import check_choice, check_integer, check_number
+from budgetsvm._common.records import PlainPickles
+from budgetsvm._common.threads import count_threads
+from budgetsvm._learn.settings import Settings
+from budgetsvm.kernels import Gamma, make_kernel
+from budgetsvm.maintenance import make_maintenance
+from budgetsvm.monitoring._interface import Monitor
+from budgetsvm.solvers import make_solver
+
+Epochs: TypeAlias = float | Literal["auto"]
+PrecisionName: TypeAlias = Literal["auto", "single", "double"]
+
+
+class MachineParameters(PlainPickles, BaseEstimator):
+    """An estimator with parameters; ``__init__`` of a subclass names and documents them."""
+
+    kernel: Any
+    gamma: Gamma
+    degree: int
+    coef0: float
+    budget: int | None
+    solver: Any
+    maintenance: Any
+    epochs: Epochs
+    polish: bool
+    basis: Any
+    fit_intercept: bool = False
+    tol: float
+    max_passes: int
+    time_limit: float | None
+    memory_limit: float | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    reservoir: int
+    warm_start: bool
+    precision: PrecisionName
+    random_state: Any
+    n_jobs: int | None
+    monitor: Any
+    verbose: int
+
+    def _set_parameters(self, given: dict[str, Any]) -> None:
+        """Take over what ``__init__`` was called with, given as its ``locals()``."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
+
+    def _settings(self) -> Settings:
+        """Check all parameters, and return those that training needs."""
+        if self.epochs != "auto":
+            check_number("epochs", self.epochs, above=0)
+        self._check_polish()
+        self._check_stopping()
+        check_choice("precision", self.precision, ("auto", "single", "double"))
+        threads = count_threads(self.n_jobs)
+        if not (self.monitor is None or isinstance(self.monitor, Monitor)):
+            message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
+            raise ValueError(message)
+        if self.budget is not None:
+            check_integer("budget", self.budget, least=1)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        maintenance = make_maintenance(self.maintenance, kernel, self.budget)
+        solver, intercept = make_solver(self.solver), bool(self.fit_intercept)
+        return Settings(kernel, solver, maintenance, self.budget, intercept, threads)
+
+    def _check_polish(self) -> None:
+        check_number("tol", self.tol, above=0)
+        check_integer("max_passes", self.max_passes, least=1)
+        for name in ("time_limit", "memory_limit"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), above=0)
+        if isinstance(self.basis, str):
+            check_choice("basis", self.basis, ("learned", "random", "kmeans"))
+        if not self._learns_terms and not (self.polish and self.budget is not None):
+            message = (
+                "terms that are not learned get their coefficients from the polish: set polish=True "
+                "and a budget, or basis='learned'"
+            )
+            raise ValueError(message)
+
+    def _check_stopping(self) -> None:
+        check_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+        check_integer("reservoir", self.reservoir, least=0)
+        if self.early_stopping and not self._learns_terms:
+            message = (
+                "early_stopping ends the learning of terms, which a basis takes the place of: "
+                "set early_stopping=False, or basis='learned'"
+            )
+            raise ValueError(message)
+        if not 0 < check_number("validation_fraction", self.validation_fraction) < 1:
+            message = f"validation_fraction must be between 0 and 1, not {self.validation_fraction}"
+            raise ValueError(message)
+
+    @property
+    def _learns_terms(self) -> bool:
+        return isinstance(self.basis, str) and self.basis == "learned"
+
+    @property
+    def _polishes(self) -> bool:
+        return bool(self.polish) and self.budget is not None
+
 
 _LARGEST_WEIGHT = 1e100
 

@@ -89,13 +89,13 @@ class Basis:
         return len(self.points)
 
     @property
-    def width(self) -> int:
+    def dimension(self) -> int:
         """The dimension of the span."""
         return len(self.gram)
 
     def orthonormal(self) -> "Basis":
         """Return the same span with its orthonormal features as terms."""
-        one = np.eye(self.width)
+        one = np.eye(self.dimension)
         return replace(self, gram=one, lower=one, inverse=one)
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:

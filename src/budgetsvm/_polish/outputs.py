@@ -16,13 +16,13 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._polish.ascent import WorkingSetAscent
-from budgetsvm._polish.limits import OutOfTime, Solving
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
-from budgetsvm._polish.newton.linear_system import HessianSolver
 from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
-from budgetsvm._polish.result import StartPoint
+from budgetsvm._polish.newton.step import HessianSolver
+from budgetsvm._polish.result import Solving, StartPoint
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.targets import Outputs, Targets
 from budgetsvm.monitoring._observer import PolishMoment
@@ -137,7 +137,7 @@ def _ascend(
     """Coordinate ascent, with Newton's method for where it is stuck."""
     nothing, n = np.zeros(len(span.targets)), matrix.n
     ascent = WorkingSetAscent(span, matrix, nothing.copy(), nothing, rng)
-    sample = _SAMPLE * matrix.width
+    sample = _SAMPLE * matrix.basis.dimension
     if sample < 0.5 * n:
         ascent.round(np.sort(rng.choice(n, sample, replace=False)))
     solver = HessianSolver(matrix.basis)

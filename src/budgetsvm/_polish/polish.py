@@ -6,15 +6,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit.costs import complete, trustworthy
-from budgetsvm._polish.audit.second_best import better_of, restated
+from budgetsvm._polish.audit import better_of, complete, restated, trustworthy
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, OutOfTime, Solving
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.result import Polished, Start, no_model
+from budgetsvm._polish.result import Polished, Solving, Start, no_model
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import OneVsRest
@@ -117,7 +116,7 @@ def _solve(
     try:
         how.limits.tick(len(model) ** 3 / 2)
         basis = Basis.of(model.points, model.kernel, constant=how.intercept)
-        if basis.width == 0:  # the kernel vanishes: so does the model
+        if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.outputs, n_features, optimal=True), problem
         matrix = how.make_matrix(problem, basis, how.limits)
     except OutOfTime:  # before there was anything to show

@@ -1,4 +1,4 @@
-"""Where a polish begins, what it leads to, and what it leaves for whoever wants to check it."""
+"""What a polish is asked, what it answers, and what it leaves for whoever wants to check it."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.limits import Limits
 from budgetsvm._common.public import public_in
 from budgetsvm._polish.basis import Basis
 from budgetsvm._problem.targets import Outputs
-
-_ROWS = 1024  # of a sample
+from budgetsvm.monitoring._observer import FitObserver
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +21,6 @@ class Evidence:
     values: NDArray[np.float64]  #: f of these rows, (rows, outputs), as the polish computed them
     scale: float  #: what the gap is measured by: nearly always P
     pull: float  #: see `left_out.py`
-
-
-def sample_rows(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Choose rows to look at."""
-    return np.sort(rng.choice(n, _ROWS, replace=False)) if n > _ROWS else np.arange(n)
 
 
 class StartPoint(NamedTuple):
@@ -45,7 +40,7 @@ class Start:
 
     def of_output(self, basis: Basis, c: int) -> StartPoint:
         """Return where to begin with output c."""
-        coef, constant = self.coef[c, basis.kept], basis.width > len(basis)
+        coef, constant = self.coef[c, basis.kept], basis.dimension > len(basis)
         w = basis.coordinates(np.append(coef, self.bias[c]) if constant else coef)
         return StartPoint(w, self.alpha)
 
@@ -102,3 +97,13 @@ def no_model(outputs: Outputs, n_features: int, *, optimal: bool) -> Polished:
     alpha = targets.alpha(slack, 0.0) if optimal and count == 1 else None
     points, coef = np.zeros((0, n_features)), np.zeros((count, 0))
     return Polished(points, coef, np.zeros(count), alpha, total, dual, gap, optimal, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Solving:
+    """How to solve a problem in a span."""
+
+    limits: Limits
+    rng: np.random.Generator
+    observer: FitObserver = field(default_factory=FitObserver)
+    start: Start | None = None

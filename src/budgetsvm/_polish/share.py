@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Solving
 from budgetsvm._polish.matrix.interface import Matrix
-from budgetsvm._polish.result import Polished, Start
+from budgetsvm._polish.result import Polished, Solving, Start
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit.left_out import LeftOutTerms
+from budgetsvm._polish.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import OutOfTime, Solving
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.outputs import solve_alone, solve_together
-from budgetsvm._polish.result import Evidence, Polished, no_model, sample_rows
+from budgetsvm._polish.result import Evidence, Polished, Solving, no_model
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
 from budgetsvm._polish.weston_watkins.problem import solve_weston_watkins
 from budgetsvm._problem.problem import Problem

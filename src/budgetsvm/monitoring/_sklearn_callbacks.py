@@ -9,9 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import wraps
 from importlib import import_module
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, cast
 
 from budgetsvm.monitoring._observer import FitObserver, LearnMoment, Phase
 
@@ -19,7 +18,6 @@ _library: Any = None
 with suppress(ImportError):  # scikit-learn < 1.9
     _library = import_module("sklearn.callback")
 
-_Fit = TypeVar("_Fit", bound=Callable[..., Any])
 # Gives the attributes that the machine would have if fit ended now; None: it could not predict. A function,
 # because a model is copied only if a callback wants to see it.
 State: TypeAlias = Callable[[], dict[str, Any]] | None
@@ -74,11 +72,10 @@ class Task:
 _current: ContextVar[Task | None] = ContextVar("_current", default=None)
 
 
-def watched(fit: _Fit) -> _Fit:
-    """Let callbacks watch a method ``fit(X, y, sample_weight)``; where there are none, it is just called."""
+def runner(fit: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return what runs a method ``fit(X, y, sample_weight)`` with callbacks; None: there is no such thing."""
     if _library is None:
-        return fit
-    signature = inspect.signature(fit)
+        return None
 
     @_library.with_callbacks  # type: ignore[untyped-decorator]
     def run(machine: Any, arguments: inspect.BoundArguments) -> Any:
@@ -92,21 +89,13 @@ def watched(fit: _Fit) -> _Fit:
         task.end(dict)
         return result
 
-    @wraps(fit)
-    def method(machine: Any, *args: Any, **named: Any) -> Any:
-        if not (hasattr(machine, "_skl_callbacks") or hasattr(machine, "_parent_callback_ctx")):
-            return fit(machine, *args, **named)
-        arguments = signature.bind(machine, *args, **named)
-        arguments.apply_defaults()
-        return run(machine, arguments)
-
-    return method  # type: ignore[return-value]
+    return cast(Callable[..., Any], run)
 
 
-def callbacks_of(machine: Any) -> FitObserver:
+def callbacks_of(machine: Any) -> list[FitObserver]:
     """Return what tells scikit-learn's callbacks of the fit of a machine that is running, if there are any."""
     fit = _current.get()
-    return CallbackObserver(fit) if fit is not None and fit.machine is machine else FitObserver()
+    return [CallbackObserver(fit)] if fit is not None and fit.machine is machine else []
 
 
 class CallbackObserver(FitObserver):

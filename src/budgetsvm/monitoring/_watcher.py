@@ -19,10 +19,6 @@ from budgetsvm.monitoring._observer import Counts, FitObserver, LearnMoment, Pol
 @contextmanager
 def watched_fit(machine: Any, problem: Problem, started: float) -> Iterator[FitObserver]:
     """Give a machine its ``monitor_``, and what lets that follow a fit while this lasts."""
-    machine.__dict__.pop("monitor_", None)
-    if machine.monitor is None:
-        yield FitObserver()
-        return
     monitor = machine.monitor_ = copy(machine.monitor)
     threads = count_threads(machine.n_jobs)
     monitor.begin(TrainingData(problem.rows, problem.outputs, machine.fit_intercept, threads))

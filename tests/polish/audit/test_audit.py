@@ -11,12 +11,11 @@ from polish.spans import solve_in_span
 from sklearn.datasets import make_circles
 
 from budgetsvm import kernels
+from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit.costs import complete, trustworthy
-from budgetsvm._polish.audit.left_out import LeftOutTerms
+from budgetsvm._polish.audit import LeftOutTerms, complete, trustworthy
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, OutOfTime
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows

@@ -10,14 +10,14 @@ from polish.spans import KINDS, PLENTY, basis_of, several_outputs
 from scipy import sparse
 
 from budgetsvm import kernels
+from budgetsvm._common.limits import Limits
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, Solving
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.some_rows import SomeRows
 from budgetsvm._polish.polish import Polishing, kernel_matrix, polish_model
-from budgetsvm._polish.result import Polished
+from budgetsvm._polish.result import Polished, Solving
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
@@ -123,7 +123,7 @@ def test_products_are_those_of_the_kernel_matrix(name: str) -> None:
     ours, theirs = (make(problem, basis, limits) for make in (kernel_matrix, OTHERS[name]))
     assert not isinstance(theirs, RowMatrix)
     rng = np.random.default_rng(0)
-    w, v = rng.standard_normal(ours.width), rng.standard_normal(ours.n)
+    w, v = rng.standard_normal(ours.basis.dimension), rng.standard_normal(ours.n)
     chosen = np.sort(rng.permutation(ours.n)[:70])
     for one, other in ((ours, theirs), (ours.some(chosen), theirs.some(chosen))):
         indices = rng.permutation(one.n)[: one.n // 2]

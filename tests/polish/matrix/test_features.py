@@ -33,9 +33,9 @@ def test_features_and_kernel_values_say_the_same(
     G = np.linalg.solve(np.linalg.cholesky(gram(Z, Z)), gram(X.toarray(), Z).T).T
     if constant:
         G = np.column_stack([G, np.ones(200)])
-    assert matrix.width == features.width == G.shape[1]
+    assert matrix.basis.dimension == features.basis.dimension == G.shape[1]
     rng = np.random.default_rng(0)
-    w, v = rng.standard_normal(matrix.width), rng.standard_normal(200)
+    w, v = rng.standard_normal(matrix.basis.dimension), rng.standard_normal(200)
     tolerance = (2e-3 if dtype == np.float32 else 1e-8) * abs(G).max()
     for some in (matrix, features):
         np.testing.assert_allclose(some.times(w), G @ w, rtol=0, atol=20 * tolerance)
@@ -58,7 +58,7 @@ def test_values_need_not_be_held(constant: bool) -> None:
     assert held.at_hand
     assert matrix.fits
     assert not matrix.at_hand
-    w = np.random.default_rng(0).standard_normal(matrix.width)
+    w = np.random.default_rng(0).standard_normal(matrix.basis.dimension)
     np.testing.assert_array_equal(matrix.times(w), held.times(w))
     np.testing.assert_allclose(OrthonormalMatrix(matrix).times(w), held.times(w), atol=1e-9)
 
@@ -86,7 +86,7 @@ def test_a_problem_on_features_is_the_same_problem() -> None:
     ]
     rng = np.random.default_rng(0)
     for _ in range(5):
-        w, alpha = 0.2 * rng.standard_normal(matrix.width), rng.random(300)
+        w, alpha = 0.2 * rng.standard_normal(matrix.basis.dimension), rng.random(300)
         alpha *= problem.outputs.box
         for span in spans:
             span.offer_primal(w, span.values(w))

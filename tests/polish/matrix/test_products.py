@@ -44,7 +44,7 @@ def test_products_with_the_kernel_matrix(
     assert (matrix._held is not None) == (memory == PLENTY)
     assert len(matrix.parts(matrix.n)) == (1 if memory == PLENTY else 5)
     rng = np.random.default_rng(0)
-    w, v = rng.standard_normal(matrix.width), rng.standard_normal(300)
+    w, v = rng.standard_normal(matrix.basis.dimension), rng.standard_normal(300)
     v[64:128] = 0  # a part without work
     scale = 1e-9 * abs(G).max()
     np.testing.assert_allclose(matrix.times(w), G @ w, rtol=0, atol=20 * scale)
@@ -59,8 +59,8 @@ def test_sums_over_some_rows(n_threads: int, memory: float) -> None:
     matrix, _ = make_matrix(memory=memory, n_threads=n_threads)
     K = KERNELS["rbf"][1](np.asarray(matrix.rows.X), matrix.basis.points)
     rng = np.random.default_rng(1)
-    weights, v = rng.uniform(0, 3, 300), rng.standard_normal(matrix.width)
-    w = rng.standard_normal(matrix.width)
+    weights, v = rng.uniform(0, 3, 300), rng.standard_normal(matrix.basis.dimension)
+    w = rng.standard_normal(matrix.basis.dimension)
     for chosen in (np.sort(rng.permutation(300)[:101]), np.arange(300), np.arange(7, 8)):
         c, rows = weights[chosen], K[chosen]
         np.testing.assert_allclose(

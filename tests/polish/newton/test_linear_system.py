@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from budgetsvm import kernels
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.newton.linear_system import HessianSolver
+from budgetsvm._polish.newton.step import HessianSolver
 from budgetsvm._problem.rows import Rows
 
 
@@ -47,14 +47,14 @@ def test_systems_of_few_rows_are_solved_exactly_and_others_well(
     solver = HessianSolver(matrix.basis)
     for _ in range(3):  # the second time there is a factor
         chosen = np.sort(rng.permutation(4000)[:count])
-        v = rng.standard_normal(matrix.width)
+        v = rng.standard_normal(matrix.basis.dimension)
         s = solver.solve(matrix, only(chosen, box), 3.0, v)
         assert energy_error(G[chosen], 3 * box[chosen], s, v) < precision
 
 
 def test_a_useless_factor_is_replaced() -> None:
     matrix, G, box = random_system(4000)
-    v = np.random.default_rng(2).standard_normal(matrix.width)
+    v = np.random.default_rng(2).standard_normal(matrix.basis.dimension)
     solver = HessianSolver(matrix.basis)
     solver.solve(matrix, only(np.arange(30), box), 1e-9, v)
     s = solver.solve(matrix, box, 1e5, v)
@@ -66,7 +66,7 @@ def test_rows_that_come_and_go() -> None:
     matrix, G, box = random_system(200)
     other = matrix.some(np.arange(100, 200))
     rng = np.random.default_rng(3)
-    solver, v = HessianSolver(matrix.basis), rng.standard_normal(matrix.width)
+    solver, v = HessianSolver(matrix.basis), rng.standard_normal(matrix.basis.dimension)
     members = rng.permutation(200)
     for round_ in range(30):
         size = 30 + 3 * (round_ % 5)

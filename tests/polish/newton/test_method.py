@@ -5,8 +5,8 @@ import pytest
 from polish.spans import LITTLE, PLENTY, smoothed, span_problem
 
 from budgetsvm._polish.ascent import WorkingSetAscent
-from budgetsvm._polish.newton.linear_system import HessianSolver
 from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
+from budgetsvm._polish.newton.step import HessianSolver
 
 
 @pytest.mark.parametrize("memory", [PLENTY, LITTLE])
@@ -39,7 +39,7 @@ def test_a_part_that_leads_astray_does_no_harm() -> None:
     """Far from the solution, with rows that do not matter: all rows decide how far to go."""
     span = span_problem(100.0, n=1000)
     solver = HessianSolver(span.matrix.basis)
-    w = np.random.default_rng(5).standard_normal(span.matrix.width)
+    w = np.random.default_rng(5).standard_normal(span.matrix.basis.dimension)
     newton = NewtonMethod(span, solver, 1e-2, w, span.values(w), 0.1)
     before = smoothed(span, 0.1)
     alpha = before.alpha(newton.f)
@@ -55,7 +55,7 @@ def test_a_part_that_leads_astray_does_no_harm() -> None:
 def test_ascent_goes_on_from_newtons_method(C: float) -> None:
     problem = span_problem(C)
     solver = HessianSolver(problem.matrix.basis)
-    w = np.zeros(problem.matrix.width)
+    w = np.zeros(problem.matrix.basis.dimension)
     newton = NewtonMethod(problem, solver, 0.1, w, problem.values(w), 4.0)
     newton.run(lambda: problem.gap <= 0.1)
     rng = np.random.default_rng(0)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from polish.spans import smoothed, span_problem
 
-from budgetsvm._polish.newton.linear_system import HessianSolver
-from budgetsvm._polish.newton.smooth_problem import SmoothProblem, newton_step
+from budgetsvm._polish.newton.step import HessianSolver, SmoothProblem, newton_step
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])
@@ -16,7 +15,7 @@ def test_the_dual_point_is_the_derivative_of_the_smooth_loss(width: float) -> No
     alpha = problem.alpha(f)
     assert (alpha >= 0).all()
     assert (alpha <= problem.targets.box).all()
-    w, h = np.zeros(problem.matrix.width), 1e-6
+    w, h = np.zeros(problem.matrix.basis.dimension), 1e-6
     for i in range(0, 400, 7):
         step = np.zeros(400)
         step[i] = h
@@ -26,7 +25,7 @@ def test_the_dual_point_is_the_derivative_of_the_smooth_loss(width: float) -> No
 
 def test_the_gradient_of_a_part_with_the_rest_fixed() -> None:
     span = span_problem()
-    w = np.random.default_rng(1).standard_normal(span.matrix.width)
+    w = np.random.default_rng(1).standard_normal(span.matrix.basis.dimension)
     f = span.values(w)
     whole, chosen = smoothed(span, 0.5), np.arange(50, 170)
     rest = whole.alpha(f)
@@ -47,7 +46,7 @@ def test_the_gradient_of_a_part_with_the_rest_fixed() -> None:
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])
 def test_the_smooth_loss_is_close_to_the_hinge(width: float) -> None:
     problem = span_problem()
-    w = np.random.default_rng(1).standard_normal(problem.matrix.width)
+    w = np.random.default_rng(1).standard_normal(problem.matrix.basis.dimension)
     f = problem.values(w)
     excess = smoothed(problem, width).objective(w, f) - problem.objective(w, f)
     assert 0 <= excess <= problem.targets.box.sum() * width / 4
@@ -57,7 +56,7 @@ def test_the_smooth_loss_is_close_to_the_hinge(width: float) -> None:
 def test_the_gap_is_the_residual_and_the_excess(width: float) -> None:
     """P(w) − D(α) = ½‖w − w(α)‖² + Σ C |t| (ε − |t|) / 2ε, anywhere."""
     span = span_problem()
-    w = 0.3 * np.random.default_rng(2).standard_normal(span.matrix.width)
+    w = 0.3 * np.random.default_rng(2).standard_normal(span.matrix.basis.dimension)
     f, problem = span.values(w), smoothed(span, width)
     alpha = problem.alpha(f)
     point = span.point(alpha)
@@ -70,7 +69,7 @@ def test_the_gap_is_the_residual_and_the_excess(width: float) -> None:
 def test_newton_steps_decrease_the_smooth_objective(width: float, C: float) -> None:
     span = span_problem(C)
     problem, solver = smoothed(span, width), HessianSolver(span.matrix.basis)
-    w = np.random.default_rng(2).standard_normal(span.matrix.width)
+    w = np.random.default_rng(2).standard_normal(span.matrix.basis.dimension)
     f = span.values(w)
     last = problem.objective(w, f)
     for _ in range(40):

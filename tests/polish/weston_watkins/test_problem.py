@@ -11,9 +11,10 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import LinearSVC
 
 from budgetsvm import kernels
+from budgetsvm._common.limits import Limits
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.limits import Limits, Solving
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.result import Solving
 from budgetsvm._polish.weston_watkins import problem as _weston_watkins
 from budgetsvm._polish.weston_watkins.pairs import tournament
 from budgetsvm._polish.weston_watkins.problem import WestonWatkins, solve_weston_watkins
@@ -195,7 +196,7 @@ def test_a_class_may_have_no_rows() -> None:
     labels = np.where(labels == 2, 4, labels)  # of 0..4, neither 2 nor 3 occur
     box = np.ones(matrix.n)
     found = solve(matrix, labels, 5, box, tol=1e-5)
-    assert found.w.shape == (5, matrix.width)
+    assert found.w.shape == (5, matrix.basis.dimension)
     assert found.primal == pytest.approx(optimum(G, labels, 5, box), rel=1e-4)
     np.testing.assert_allclose(found.w[2], found.w[3], atol=2e-2)
 

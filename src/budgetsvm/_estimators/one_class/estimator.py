@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
-from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
-from budgetsvm._estimators.machine import resolve
+from budgetsvm._estimators.machine import all_or_nothing, resolve, watched
 from budgetsvm._estimators.one_class.density import DensityTargets, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
-from budgetsvm._estimators.parameters import Epochs, PrecisionName
 from budgetsvm._estimators.two_phases import Training
-from budgetsvm._estimators.user_input import generator, weighted_rows
+from budgetsvm._estimators.user_input import Epochs, PrecisionName, generator, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.convergence import say
@@ -27,7 +25,6 @@ from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import Outputs
 from budgetsvm.kernels import Gamma
 from budgetsvm.monitoring._interface import Monitor
-from budgetsvm.monitoring._sklearn_callbacks import watched
 
 
 @public_in("budgetsvm")

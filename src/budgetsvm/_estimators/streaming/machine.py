@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from budgetsvm._common.atomic import all_or_nothing
 from budgetsvm._common.records import Part
+from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.streaming.reservoir import Reservoir
 from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm._estimators.user_input import generator

@@ -30,7 +30,7 @@ class BlockMatrix(RowMatrix):
         super().__init__(n, basis, tick)
         self.n_threads = n_threads
         self.part_bytes = part_bytes
-        self._most_rows = int(max(64, part_bytes / (8 * self.width)))  # of a part
+        self._most_rows = int(max(64, part_bytes / (8 * self.basis.dimension)))  # of a part
         self._everyone = np.arange(n)
 
     @abstractmethod
@@ -48,7 +48,7 @@ class BlockMatrix(RowMatrix):
     def parts(self, n: int) -> list[slice]:
         """Return slices of n rows; the work of all threads on one each takes bounded memory."""
         return _slices(
-            0, n, min(self._most_rows, max(_SMALLEST_PART // self.width, -(-n // _PARTS)))
+            0, n, min(self._most_rows, max(_SMALLEST_PART // self.basis.dimension, -(-n // _PARTS)))
         )
 
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -70,7 +70,9 @@ class BlockMatrix(RowMatrix):
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
             _core.add_transposed_times(*self.value_rows(chosen[part]), scale[part], sums)
 
-        return self.basis.projection(self._sum(evaluate, self.parts(len(chosen)), (self.width,)))
+        return self.basis.projection(
+            self._sum(evaluate, self.parts(len(chosen)), (self.basis.dimension,))
+        )
 
     def normal_times(
         self,
@@ -83,7 +85,7 @@ class BlockMatrix(RowMatrix):
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
             _core.add_normal_times(*self.value_rows(indices[part]), weights[part], coef, sums)
 
-        return self._sum(evaluate, self.parts(len(indices)), (self.width,))
+        return self._sum(evaluate, self.parts(len(indices)), (self.basis.dimension,))
 
     def gram(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ over the given rows."""
@@ -97,7 +99,7 @@ class BlockMatrix(RowMatrix):
                 sums += scaled.T @ scaled
 
         parts = _slices(0, n, max(_SMALLEST_GRAM, -(-n // _GRAM_PARTS)))
-        return self._sum(evaluate, parts, (self.width, self.width))
+        return self._sum(evaluate, parts, (self.basis.dimension, self.basis.dimension))
 
     def _sum(
         self,

@@ -8,6 +8,8 @@ looks at single rows; a matrix that can show them is a `RowMatrix`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from sys import maxsize
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -24,26 +26,17 @@ def no_limit(multiplications: float = 0.0) -> None:
     """Go on in any case."""
 
 
+@dataclass(eq=False)
 class Matrix(ABC):
-    """n rows on the span of a basis; `width` is the dimension r.
+    """n rows on the span of a basis; `tick` is called between parts of a product."""
 
-    Attributes
-    ----------
-    at_hand : bool
-        Whether a product with some rows costs much less than forming their Gram matrix does: it does not
-        where kernel values are computed anew each time.
-    most_some : int
-        How many rows `some` may be asked for.
-    """
-
-    at_hand: bool = True
-
-    def __init__(self, n: int, basis: Basis, tick: Tick = no_limit) -> None:
-        self.n = n
-        self.basis = basis
-        self.width = basis.width
-        self.tick = tick
-        self.most_some = n
+    n: int
+    basis: Basis
+    tick: Tick = no_limit
+    #: Whether a product with some rows costs much less than forming their Gram matrix does: it does not where
+    #: kernel values are computed anew each time.
+    at_hand: bool = field(default=True, init=False)
+    most_some: int = field(default=maxsize, init=False)  #: rows that `some` may be asked for
 
     @abstractmethod
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:

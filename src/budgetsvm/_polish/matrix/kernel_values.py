@@ -43,7 +43,7 @@ class KernelMatrix(BlockMatrix):
         n_threads = min(n_threads, max(1, int(memory_limit / (4 * part_bytes))))
         super().__init__(len(rows), basis, n_threads, part_bytes, tick)
         self.rows, self.dtype = rows, rows.dtype
-        row_bytes = basis.width * np.dtype(rows.dtype).itemsize
+        row_bytes = basis.dimension * np.dtype(rows.dtype).itemsize
         most_rows = int(_HELD_SHARE * memory_limit / row_bytes)
         self.most_some = max(1024, most_rows // 4)
         self._terms = TermStore.of(basis.points, np.zeros(len(basis)), basis.kernel, 0)
@@ -62,7 +62,7 @@ class KernelMatrix(BlockMatrix):
         """Return the kernel values of the chosen rows."""
         if self._held is not None:
             return Block(self._held, chosen)
-        out = np.empty((len(chosen), self.width), self.dtype)
+        out = np.empty((len(chosen), self.basis.dimension), self.dtype)
         self._fill(chosen, out)
         return Block(out, self._everyone[: len(chosen)])
 
@@ -76,7 +76,7 @@ class KernelMatrix(BlockMatrix):
 
     def feature_rows(self, chosen: NDArray[np.int64]) -> Block:
         """Return the orthonormal features of the chosen rows, multiplied in double."""
-        values = np.empty((len(chosen), self.width), self.dtype)
+        values = np.empty((len(chosen), self.basis.dimension), self.dtype)
 
         def evaluate(part: slice) -> None:
             self.tick()
@@ -97,7 +97,7 @@ class KernelMatrix(BlockMatrix):
         return OrthonormalMatrix(self) if self.fits else None
 
     def _compute(self, chosen: NDArray[np.int64]) -> NDArray[Any]:
-        values = np.empty((len(chosen), self.width), self.dtype)
+        values = np.empty((len(chosen), self.basis.dimension), self.dtype)
 
         def fill(part: slice) -> None:
             self.tick()

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._polish.newton.linear_system import HessianSolver
-from budgetsvm._polish.newton.smooth_problem import NewtonStep, SmoothProblem, newton_step
+from budgetsvm._polish.newton.step import HessianSolver, NewtonStep, SmoothProblem, newton_step
 from budgetsvm._polish.span_problem import SpanProblem
 
 _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
@@ -42,12 +41,14 @@ def newton_on_samples(
 ) -> tuple[NDArray[np.float64], float]:
     """Come near the solution on samples of the rows; returns w and the width reached."""
     matrix = span.matrix
-    w, width, n = np.zeros(matrix.width), _WIDEST, matrix.n
-    size = _FIRST_SAMPLE * matrix.width
+    w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
+    size = _FIRST_SAMPLE * matrix.basis.dimension
     while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
         chosen = np.sort(rng.choice(n, size, replace=False))
         targets = span.targets.some(chosen, n / size)
-        problem = SmoothProblem(matrix.some(chosen), targets, width, np.zeros(matrix.width))
+        problem = SmoothProblem(
+            matrix.some(chosen), targets, width, np.zeros(matrix.basis.dimension)
+        )
         w = _follow(problem, w, solver, finished, tol)
         width = problem.width
         size *= _GROWTH

@@ -52,7 +52,7 @@ class WorkingRows:
         self._numbers = np.full(matrix.n, -1, np.int64)
         most = min(matrix.n, matrix.most_some)
         # Large arrays take memory only where they are written to.
-        self._features: NDArray[Any] = np.empty((most, matrix.width), self.dtype)
+        self._features: NDArray[Any] = np.empty((most, matrix.basis.dimension), self.dtype)
         self._squared_norms: NDArray[Any] = np.empty(most, self.dtype)
         self._box = np.empty(most)
 

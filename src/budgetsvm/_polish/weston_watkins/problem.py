@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import map_in_order, single_threaded_blas
-from budgetsvm._polish.audit.left_out import LeftOutTerms
-from budgetsvm._polish.limits import OutOfTime, Solving
+from budgetsvm._polish.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.matrix.interface import RowMatrix
-from budgetsvm._polish.result import Evidence, sample_rows
+from budgetsvm._polish.result import Evidence, Solving
 from budgetsvm._polish.span_problem import relative_gap
 from budgetsvm._polish.weston_watkins.pairs import PairwiseAscent, WorkingRows, split_into_pairs
 from budgetsvm._problem.targets import OneVsRest, gap_scale
@@ -116,14 +116,14 @@ class _Solver:
         self.box = box
         self.rng = rng
         self.share = np.zeros((matrix.n, n_classes), np.float32)
-        self.w = np.zeros((n_classes, matrix.width))
+        self.w = np.zeros((n_classes, matrix.basis.dimension))
         self.best, self.primal, self.dual = self.w.copy(), (n_classes - 1) * float(box.sum()), 0.0
         self.passes = 0
         self.precision = _FIRST_PRECISION
         self.effort = 1.0
         self.to_do = np.where(box > 0, n_classes - 1, 0)  # variables to visit, of every row
         self.size = max(
-            _PER_DIMENSION * matrix.width, _PER_CLASS * n_classes, int(_SHARE * matrix.n)
+            _PER_DIMENSION * matrix.basis.dimension, _PER_CLASS * n_classes, int(_SHARE * matrix.n)
         )
         self.rows = WorkingRows(matrix, box)
 
@@ -163,7 +163,9 @@ class _Solver:
     def _working_set(self) -> tuple[NDArray[np.int64], bool]:
         """Choose rows with something to do; returns also whether these are all of them."""
         chosen = np.flatnonzero(self.to_do)
-        variables = max(self.matrix.most_some * self.matrix.width // 16, _FEWEST_VARIABLES)
+        variables = max(
+            self.matrix.most_some * self.matrix.basis.dimension // 16, _FEWEST_VARIABLES
+        )
         share = variables / max(1, int(self.to_do.sum()))
         most = max(1, int(min(self.matrix.most_some, self.size, share * len(chosen))))
         if len(chosen) <= most:
@@ -244,7 +246,7 @@ class _Solver:
         if left_out.basis is None:
             return 0.0
         matrix = self.matrix.against(left_out.basis)
-        sums = np.zeros((len(self.w), matrix.width))
+        sums = np.zeros((len(self.w), matrix.basis.dimension))
         for part in self._parts():
             some, weights, _ = self._weights(part)
             block = matrix.value_rows(part.start + some)

@@ -1,4 +1,12 @@
-"""Newton's linear systems, (I + Σ_i c_i g_i g_iᵀ) s = v, without forming the matrix where that is dear.
+"""The SVM with a smoothed loss, and Newton's steps for it.
+
+Where the loss has kinks it is replaced by one that is quadratic within a width ε of them (losses.py).
+The derivative of the smooth loss gives a point of the dual, α_i = C_i φ_ε'(u_i), so that the certificate
+of the true problem holds here, too. Where w solves the smoothed problem, w = w(α), and the gap between
+the two is the *excess* Σ_i C_i (φ(u_i) + φ*(α_i / C_i)) - α_i u_i, to which only rows within the width
+contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
+
+Its linear systems are (I + Σ_i c_i g_i g_iᵀ) s = v, without forming the matrix where that is dear.
 
 In kernel values, s = Lᵀ x with (K_ZZ + Σ_i c_i k_i k_iᵀ) x = L v. Forming this matrix from m rows takes
 m r² operations, as many as a hundred passes over them. For few rows that is done, and only the rows
@@ -7,12 +15,16 @@ nearly as much as all, and the matrix of one step as much as that of the step be
 factor of such a matrix makes conjugate gradients converge in a few iterations of one pass each.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
+from budgetsvm._polish.span_problem import Line, rough_length
+from budgetsvm._problem.targets import Targets
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
@@ -152,3 +164,85 @@ def _factorise(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
             ridge *= 100
         else:
             return factor, lower
+
+
+@dataclass(eq=False)
+class SmoothProblem:
+    """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i φ(u_i), the loss smoothed over `width`.
+
+    The rows may be a part of all: then `fixed` is what the others pull at w with, Σ α_i y_i g_i.
+    """
+
+    matrix: Matrix
+    targets: Targets
+    width: float
+    fixed: NDArray[np.float64]
+
+    def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the dual point that belongs to values f."""
+        return self.targets.alpha(self.targets.slack(f), self.width)
+
+    def gradient(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradient at w, whose values are f."""
+        return w - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.targets.y)
+
+    def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
+        """Return the objective at w, whose values are f."""
+        loss = self.targets.loss.smoothed(self.targets.slack(f), self.width)
+        return float(w @ (0.5 * w - self.fixed) + self.targets.box @ loss)
+
+    @property
+    def scale(self) -> float:
+        """What the curvature of all rows inside the width has in common."""
+        return 0.5 / self.width if self.targets.loss.has_kinks else 1.0
+
+    def weights(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return C_i φ''(u_i), as multiples of the scale; zero outside the width."""
+        curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
+        return self.targets.box * (curvature / self.scale)
+
+    def inside(self, f: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return which rows lie inside the width."""
+        return np.flatnonzero(self.weights(f))
+
+    def excess(self, f: NDArray[np.float64]) -> float:
+        """Return the duality gap that the smoothing leaves where w is optimal."""
+        if not self.targets.loss.has_kinks:
+            return 0.0
+        some = self.targets.some(self.inside(f))
+        return some.gap(some.slack(f[self.inside(f)]), self.width)
+
+    def step_length(
+        self,
+        w: NDArray[np.float64],
+        f: NDArray[np.float64],
+        direction: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> float:
+        """Return how far to go along a direction (step, change of f), at most all of it."""
+        return rough_length(Line(self.targets, self.width, f, direction, w - self.fixed))
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonStep:
+    """What a step led to, and what it was before a line search made it shorter."""
+
+    w: NDArray[np.float64]
+    f: NDArray[np.float64]
+    length: float  #: at most 1
+    change: NDArray[np.float64]  #: of f, for length 1
+    decrease: float  #: of the objective, as predicted for length 1
+
+
+def newton_step(
+    problem: SmoothProblem,
+    w: NDArray[np.float64],
+    f: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    solver: HessianSolver,
+) -> NewtonStep:
+    """One step with a line search."""
+    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
+    change = problem.matrix.times(step)
+    length = problem.step_length(w, f, (step, change))
+    decrease = -float(gradient @ step)
+    return NewtonStep(w + length * step, f + length * change, length, change, decrease)

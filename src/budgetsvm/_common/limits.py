@@ -1,16 +1,12 @@
-"""What a solver is given beside the problem: when to stop, what it may use, where to begin, and who looks on."""
+"""When a computation has to stop, and what it may use."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from sys import maxsize
 from time import perf_counter
 
-import numpy as np
-
 from budgetsvm._common.threads import abandoned
-from budgetsvm._polish.result import Start
-from budgetsvm.monitoring._observer import FitObserver
 
 _BASIS_SHARE = 0.02  # of the time left, for the first factorisation of many
 _MULTIPLICATIONS = 1e10  # a second, of factorisations in one thread: a guess
@@ -51,13 +47,3 @@ class Limits:
         """Raise OutOfTime if the time is up, or will be after so many multiplications in one go."""
         if self.clock() + multiplications / _MULTIPLICATIONS >= self.deadline:
             raise OutOfTime
-
-
-@dataclass(frozen=True, eq=False)
-class Solving:
-    """How to solve a problem in a span."""
-
-    limits: Limits
-    rng: np.random.Generator
-    observer: FitObserver = field(default_factory=FitObserver)
-    start: Start | None = None

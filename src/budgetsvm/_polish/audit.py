@@ -1,0 +1,154 @@
+"""A second look at a polished model, and what to do if it does not hold.
+
+The certificate of a polish is about the kernel values that it worked with. In single precision, or for rows
+far from the origin, these may be wrong, and large coefficients amplify their errors. So what some rows cost
+is computed anew in float64, from differences of features.
+
+Terms that were left out of a basis, because their coefficients would have been too large, are asked what they
+would have contributed: in the larger span the certificate of a dual point α is D(α) less ½‖u‖², u being the
+coordinates of w(α) along what is new in the other terms; no model in the larger span is better than that. So
+where ½‖u‖² is small beside the gap that is asked for, leaving those terms out has cost nothing.
+
+And when a polish is cut short, the model that it began with may be the better one.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import solve_triangular
+
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.result import Evidence, Polished
+from budgetsvm._problem.problem import Problem
+from budgetsvm.monitoring._interface import TrainingData
+from budgetsvm.monitoring._objectives import Objectives
+
+_TOLERATED = 0.5  # of the gap that is asked for
+_FEATURES = 256  # beyond, differences of features take too long
+_WORK, _FEWEST = 5e6, 128  # features of all pairs of rows and terms; rows at least
+
+
+_ROWS = 1024  # of a sample
+
+
+def sample_rows(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Choose rows to look at."""
+    return np.sort(rng.choice(n, _ROWS, replace=False)) if n > _ROWS else np.arange(n)
+
+
+def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, tol: float) -> bool:
+    """Whether the objective of a polished model is what the polish says it is."""
+    evidence = polished.evidence
+    if evidence is None:
+        return True
+    return _error(problem, model, evidence) <= _TOLERATED * tol * evidence.scale
+
+
+def complete(polished: Polished, tol: float) -> bool:
+    """Whether the terms that were left out would have contributed nothing that counts."""
+    evidence = polished.evidence
+    return evidence is None or evidence.pull <= tol * evidence.scale
+
+
+def _error(problem: Problem, model: KernelExpansion, evidence: Evidence) -> float:
+    """Estimate by how much the costs of all rows differ from what the polish has seen."""
+    count = int(max(_FEWEST, _WORK / max(1, model.points.size)))
+    stride = -(-len(evidence.rows) // count)
+    rows, seen = evidence.rows[::stride], evidence.values[::stride]
+    outputs = problem.outputs.some(rows)
+    with np.errstate(over="ignore", invalid="ignore"):
+        now, before = outputs.costs(_values(problem, model, rows)), outputs.costs(seen)
+        error = len(problem.rows) / len(rows) * abs(float((now - before).sum()))
+    return error if np.isfinite(error) else np.inf  # then the answer is no
+
+
+def _values(
+    problem: Problem, model: KernelExpansion, rows: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return f of some rows in float64."""
+    X = problem.rows.X[rows]
+    wide = replace(model, points=model.points.astype(np.float64))
+    if sparse.issparse(X) or X.shape[1] > _FEATURES:
+        return wide.decision(X)
+    X = X.astype(np.float64) if model.centre is None else X - model.centre
+    return np.asarray(model.kernel.matrix(X, wide.points) @ model.coef.T + model.bias)
+
+
+class LeftOutTerms:
+    """The terms that a basis lacks: `basis` has them as they are, None where there are none."""
+
+    def __init__(self, of: Basis) -> None:
+        self._kept = len(of)
+        self._lower: NDArray[np.float64] = np.empty((0, self._kept))
+        self.basis: Basis | None = None
+        if of.left_out is not None:
+            self._lower = of.left_out.lower
+            self.basis = Basis.plain(of.left_out.points, of.kernel)
+
+    def pull(self, sums: NDArray[np.float64], point: NDArray[np.float64]) -> float:
+        """Return ½‖u‖² of a dual point, given Σ_i α_i y_i k(x_i, z_j) for these terms, and its w(α)."""
+        known, new = self._lower[:, : self._kept], self._lower[:, self._kept :]
+        u = solve_triangular(new, sums - known @ point[: self._kept], lower=True)
+        return 0.5 * float(u @ u)
+
+
+_EFFORT = 1.5e8  # kernel values: a fraction of a second
+
+
+def better_of(
+    problem: Problem, before: KernelExpansion, after: KernelExpansion, rng: np.random.Generator
+) -> KernelExpansion:
+    """Return the better one of two models, on a sample of the rows.
+
+    Several classes: the one that is right more often. Phase 1 trains them jointly, so that its P, of each
+    class against the rest, says little. Otherwise: the one with the smaller P.
+    """
+    if not before.coef.any():
+        return after
+    chosen = sample_rows(len(problem.rows), rng)
+    X = problem.rows.X[chosen]
+    outputs = problem.outputs.some(chosen, len(problem.rows) / len(chosen))
+
+    def quality(model: KernelExpansion) -> float:
+        values = model.decision(X)
+        if problem.outputs.has_classes:
+            return outputs.score(values)
+        return -(float(outputs.costs(values).sum()) + half_norm(model))
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        return before if not quality(after) >= quality(before) else after
+
+
+def half_norm(model: KernelExpansion) -> float:
+    """Return ½‖w‖², the bias included."""
+    wide = replace(model, points=model.points.astype(np.float64), bias=np.zeros(len(model.coef)))
+    values: NDArray[np.float64] = wide.decision(wide.original_points())
+    return 0.5 * (float(np.vdot(model.coef.T, values)) + float(model.bias @ model.bias))
+
+
+def restated(
+    problem: Problem,
+    model: KernelExpansion,
+    polished: Polished,
+    rng: np.random.Generator,
+    *,
+    intercept: bool,
+) -> Polished:
+    """Return the result of a polish that gives way to another model; nothing is certified of that."""
+    data = TrainingData(problem.rows, problem.outputs, intercept)
+    objectives = Objectives(data, _EFFORT, rng)
+    estimate = objectives.primal(model)
+    primal = estimate.value if estimate.error == 0 else np.nan  # too dear to compute
+    return replace(
+        polished,
+        points=model.points.astype(np.float64),
+        coef=model.coef,
+        bias=model.bias,
+        primal=primal,
+        gap=np.inf if np.isnan(primal) else max(0.0, (primal - polished.dual) / primal),
+        converged=False,
+        evidence=None,
+    )
