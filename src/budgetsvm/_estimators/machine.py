@@ -1,8 +1,10 @@
 """A machine with a model: its fitted attributes, how data are checked, and what training begins with."""
 
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
