@@ -5,7 +5,7 @@ Every function exists for float32 and float64; all floating-point arrays marked 
 - *rows*: (matrix, chosen, centre). The matrix is a C-contiguous (n, d) array, or a tuple (values,
   indices int32, starts int64) of compressed sparse rows, of float32 or float64 whatever T is. chosen
   (int64) says which of its rows; None: all. centre (float64) is subtracted from dense rows.
-- *terms*: (panels T, norms T, coef float64), see ``_terms.TermStore``; *size* of them are in use.
+- *terms*: (panels T, norms T, coef float64), see ``_model.term_store.TermStore``; *size* of them are in use.
 - *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
 - *maintenance*: (name, golden, same_sign, n_terms), see ``maintenance.Maintenance.core``.
 - *loss*: (name, epsilon), see ``losses.Loss.core``.

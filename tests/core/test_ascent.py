@@ -14,7 +14,7 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 
 INFINITE = (np.inf, -np.inf)
 
@@ -234,7 +234,7 @@ def span_problem(n: int = 500, C: float = 3.0, memory: float = 1e9) -> tuple[Any
     y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n) > 0, 1.0, -1.0)
     basis = Basis.of(X[:25].copy(), kernels.Gaussian(0.5))
     matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, memory)
-    targets = Targets.of_labels(y, C * rng.uniform(0.5, 1.5, n))
+    targets = SingleTarget.of_labels(y, C * rng.uniform(0.5, 1.5, n))
     return SpanProblem(matrix, targets), matrix
 
 

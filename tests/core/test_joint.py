@@ -23,23 +23,23 @@ from budgetsvm._learn.joint_trainer import JointTrainer
 from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
+from budgetsvm._problem.targets import ClassTargets, ManyTargets, SingleTarget
 from budgetsvm.losses import Hinge, Logistic, Loss, SquaredHinge
 from budgetsvm.solvers import BSGD
 
 
 def plain_of(trainer: JointTrainer, kernel: reference.Kernel) -> reference.Joint:
     """The same problem in plain NumPy."""
-    outputs, X = trainer.problem.outputs, trainer.problem.rows.X
+    targets, X = trainer.problem.targets, trainer.problem.rows.X
     X = X.toarray() if sparse.issparse(X) else X
     X = X.astype(trainer.terms.dtype).astype(float)
-    loss, epsilon = outputs.loss.core()
-    if isinstance(outputs, ManyTargets):
-        return reference.Joint(kernel, X, None, outputs.values, outputs.box, loss, epsilon)
-    assert isinstance(outputs, OneVsRest)
-    targets = np.full((len(X), outputs.count), outputs.loss.target)
+    loss, epsilon = targets.loss.core()
+    if isinstance(targets, ManyTargets):
+        return reference.Joint(kernel, X, None, targets.values, targets.box, loss, epsilon)
+    assert isinstance(targets, ClassTargets)
+    targets = np.full((len(X), targets.count), targets.loss.target)
     return reference.Joint(
-        kernel, X, outputs.labels, targets, outputs.box, loss, epsilon, outputs.coupled
+        kernel, X, targets.labels, targets, targets.box, loss, epsilon, targets.coupled
     )
 
 
@@ -78,7 +78,7 @@ def visit_and_compare(
     _compare_terms(trainer, plain.kernel, (rows, points), cost, tolerance=tolerance, excess=excess)
     if not plain.coupled:
         slack = plain.targets[i] - plain.signs(i) * f
-        values = trainer.problem.outputs.loss.value(slack)
+        values = trainer.problem.targets.loss.value(slack)
         assert loss == pytest.approx(values.sum(), abs=10 * tolerance)
     if plain.labels is not None and np.ptp(np.partition(f, -2)[-2:]) > 10 * tolerance:
         assert mistakes == (f.argmax() != plain.labels[i])
@@ -148,8 +148,8 @@ def run_and_compare(
 def test_visits_agree_with_the_reference(
     kind: str, solver: str, maintenance: str, bias: bool
 ) -> None:
-    outputs = outputs_of(kind, None, 2.0 if solver == "bsca" else 2.0 / N)
-    trainer = make_trainer(outputs, solver=solver, maintenance=maintenance, bias=bias)
+    targets = outputs_of(kind, None, 2.0 if solver == "bsca" else 2.0 / N)
+    trainer = make_trainer(targets, solver=solver, maintenance=maintenance, bias=bias)
     plain = plain_of(trainer, reference.Kernel("rbf", GAMMA))
     assert run_and_compare(trainer, plain, 80) >= 30
 
@@ -157,8 +157,8 @@ def test_visits_agree_with_the_reference(
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", [SquaredHinge(), Logistic()])
 def test_other_losses_agree_with_the_reference(loss: Loss, solver: str) -> None:
-    outputs = outputs_of("classes", loss, 2.0 if solver == "bsca" else 2.0 / N)
-    trainer = make_trainer(outputs, solver=solver, bias=True)
+    targets = outputs_of("classes", loss, 2.0 if solver == "bsca" else 2.0 / N)
+    trainer = make_trainer(targets, solver=solver, bias=True)
     plain = plain_of(trainer, reference.Kernel("rbf", GAMMA))
     assert run_and_compare(trainer, plain, 80) >= 30
 
@@ -208,7 +208,7 @@ def test_small_budgets(budget: int, kind: str, maintenance: str) -> None:
     trainer.visit(np.arange(N))
     assert trainer.terms.size == budget
     assert np.isfinite(trainer.coef).all()
-    assert (abs(trainer.alpha) <= trainer.problem.outputs.box[:, np.newaxis] * (1 + 1e-6)).all()
+    assert (abs(trainer.alpha) <= trainer.problem.targets.box[:, np.newaxis] * (1 + 1e-6)).all()
 
 
 @pytest.mark.parametrize("maintenance", MAINTENANCE)
@@ -216,8 +216,8 @@ def test_small_budgets(budget: int, kind: str, maintenance: str) -> None:
 def test_the_length_of_a_call_does_not_matter(solver: str, maintenance: str) -> None:
     results = []
     for length in (1, 7, 3 * N):
-        outputs = outputs_of("classes", None, 2.0 if solver == "bsca" else 2.0 / N)
-        trainer = make_trainer(outputs, solver=solver, maintenance=maintenance, bias=True)
+        targets = outputs_of("classes", None, 2.0 if solver == "bsca" else 2.0 / N)
+        trainer = make_trainer(targets, solver=solver, maintenance=maintenance, bias=True)
         order = np.concatenate([np.random.default_rng(k).permutation(N) for k in range(3)])
         parts = [trainer.visit(order[k : k + length]) for k in range(0, len(order), length)]
         counts = np.sum(parts, axis=0)[:6]
@@ -241,14 +241,14 @@ def test_two_classes_are_a_binary_problem(solver: str, maintenance: str, bias: b
     box = (3.0 if solver == "bsca" else 3.0 / 60) * weights(60, 1)
     labels = (y > 0).astype(np.int32)
     joint = make_trainer(
-        OneVsRest(box, Hinge(), labels, 2),
+        ClassTargets(box, Hinge(), labels, 2),
         X=X,
         solver=solver,
         maintenance=maintenance,
         bias=bias,
         budget=20,
     )
-    problem = Problem(joint.problem.rows, Targets.of_labels(y, box))
+    problem = Problem(joint.problem.rows, SingleTarget.of_labels(y, box))
     single = new_trainer(OutputTrainer, joint.settings, problem, np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(60)[:48]
     counts, expected = (np.array(trainer.visit(order)[:6]) for trainer in (joint, single))
@@ -275,8 +275,8 @@ def test_two_coupled_classes_are_a_binary_problem_with_half_the_steps() -> None:
     """f_1 − f_0 is to exceed 1: α moves both outputs, so that k(x, x) counts twice."""
     X, y = moons(60, 4, noise=0.3)
     labels = (y > 0).astype(np.int32)
-    joint = make_trainer(OneVsRest(np.full(60, 0.5), Hinge(), labels, 2, True), X=X, budget=59)
-    problem = Problem(joint.problem.rows, Targets.of_labels(y, np.full(60, 1.0)))
+    joint = make_trainer(ClassTargets(np.full(60, 0.5), Hinge(), labels, 2, True), X=X, budget=59)
+    problem = Problem(joint.problem.rows, SingleTarget.of_labels(y, np.full(60, 1.0)))
     single = new_trainer(OutputTrainer, joint.settings, problem, np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(60)[:50]
     joint.visit(order)

@@ -18,7 +18,7 @@ from budgetsvm._learn.settings import Settings
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import OneVsRest
+from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.losses import Hinge
 from budgetsvm.maintenance import Merge
 from budgetsvm.solvers import BSCA
@@ -62,9 +62,9 @@ class Terms:
         return self.coef[: self.store.size].copy(), self.store.points().astype(float)
 
 
-def random_terms(rng: Any, size: int, outputs: int = 3, spread: float = 1.0) -> tuple[Any, Any]:
+def random_terms(rng: Any, size: int, targets: int = 3, spread: float = 1.0) -> tuple[Any, Any]:
     """Rows of all directions, over two orders of magnitude."""
-    rows = rng.standard_normal((size, outputs)) * 10 ** rng.uniform(-2, 0, (size, 1))
+    rows = rng.standard_normal((size, targets)) * 10 ** rng.uniform(-2, 0, (size, 1))
     return rows, spread * rng.standard_normal((size, 3))
 
 
@@ -170,8 +170,8 @@ def test_golden_section_is_that_of_the_reference() -> None:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_degradation_is_the_distance_in_feature_space(name: str, dtype: Any) -> None:
     rng = np.random.default_rng(1)
-    for size, spread, outputs in itertools.product((2, 3, 7, 40), (0.05, 0.5, 2.0), (2, 5)):
-        rows, points = random_terms(rng, size, outputs, spread)
+    for size, spread, targets in itertools.product((2, 3, 7, 40), (0.05, 0.5, 2.0), (2, 5)):
+        rows, points = random_terms(rng, size, targets, spread)
         terms = Terms(rows, points, dtype)
         before = terms.state
         degradation = terms.reduce(OPTIONS[name], size - 1)
@@ -296,8 +296,8 @@ def test_the_solver_keeps_the_budget(name: str, budget: int) -> None:
     X, _ = blobs(120, 3, 1)
     labels = np.random.default_rng(0).integers(3, size=120).astype(np.int32)
     settings = Settings(GAUSSIAN, BSCA(), OPTIONS[name], budget)
-    outputs = OneVsRest(np.ones(120), Hinge(), labels, 3, False)
-    problem = Problem(Rows(X, np.float64, None), outputs)
+    targets = ClassTargets(np.ones(120), Hinge(), labels, 3, False)
+    problem = Problem(Rows(X, np.float64, None), targets)
     trainer = new_trainer(JointTrainer, settings, problem, np.random.default_rng(0))
     trainer.visit(np.arange(120))
     assert 1 <= trainer.terms.size <= budget

@@ -21,7 +21,7 @@ from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.maintenance import Merge
 from budgetsvm.solvers import BSCA
 
@@ -86,7 +86,7 @@ def test_polish_false_is_the_plain_solver(epochs: int) -> None:
     assert not any(hasattr(model, name) for name in CERTIFICATE)
     centre = model._expansion.centre
     settings = Settings(kernels.Gaussian(1.0), BSCA(), Merge(), 30)
-    problem = Problem(Rows(X, np.float32, centre), Targets.of_labels(y, np.full(700, 10.0)))
+    problem = Problem(Rows(X, np.float32, centre), SingleTarget.of_labels(y, np.full(700, 10.0)))
     trainer = new_trainer(OutputTrainer, settings, problem, generator(7))
     trainer.run(Plan(epochs * 700))
     terms = trainer.terms

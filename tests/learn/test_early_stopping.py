@@ -9,13 +9,13 @@ from sklearn.datasets import make_blobs
 from tools.core.joint_problems import SOLVERS, outputs_of
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, kernels
-from budgetsvm._estimators.one_class.density import DensityTargets
+from budgetsvm._estimators.one_class.density import DensityTarget
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
+from budgetsvm._problem.targets import ClassTargets, ManyTargets, SingleTarget
 from budgetsvm.losses import Hinge
 from budgetsvm.monitoring._observer import Counts, Learned, LearnMoment
 
@@ -137,20 +137,20 @@ def split(labels, share=0.1, seed=0, kind="classes"):
     """Numbers of the rows to train on and of those held out."""
     n = len(labels)
     if kind == "signs":
-        outputs = Targets.of_labels(np.where(labels > 0, 1.0, -1.0), np.ones(n))
+        targets = SingleTarget.of_labels(np.where(labels > 0, 1.0, -1.0), np.ones(n))
     elif kind == "density":
-        outputs = DensityTargets.of_labels(np.ones(n), np.ones(n))
+        targets = DensityTarget.of_labels(np.ones(n), np.ones(n))
     elif kind == "targets":
-        outputs = ManyTargets(np.ones(n), Hinge(), labels[:, np.newaxis].astype(float))
+        targets = ManyTargets(np.ones(n), Hinge(), labels[:, np.newaxis].astype(float))
     else:
-        outputs = OneVsRest(np.ones(n), Hinge(), labels.astype(np.int32), labels.max() + 1)
+        targets = ClassTargets(np.ones(n), Hinge(), labels.astype(np.int32), labels.max() + 1)
     rows = Rows(np.arange(n, dtype=float)[:, np.newaxis], np.float64, None)
     rest, stopping = EarlyStopping.hold_out(
-        Problem(rows, outputs, n), share, 3, np.random.default_rng(seed)
+        Problem(rows, targets, n), share, 3, np.random.default_rng(seed)
     )
     parts = [part.rows.X[:, 0].astype(int) for part in (rest, stopping.held)]
     assert sorted(np.concatenate(parts)) == list(range(n))
-    assert all(len(part.outputs) == len(part.rows) for part in (rest, stopping.held))
+    assert all(len(part.targets) == len(part.rows) for part in (rest, stopping.held))
     return parts
 
 
@@ -225,13 +225,13 @@ def test_no_class_vanishes_from_a_fit(rare, several):
 def test_early_stopping_keeps_the_best_model() -> None:
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((200, 2)), rng.integers(3, size=200).astype(np.int32)
-    outputs = OneVsRest(np.ones(200), Hinge(), labels, 3)
-    problem = Problem(Rows(X, np.float64, None), outputs)
+    targets = ClassTargets(np.ones(200), Hinge(), labels, 3)
+    problem = Problem(Rows(X, np.float64, None), targets)
     rest, stopping = EarlyStopping.hold_out(problem, 0.25, 2, np.random.default_rng(1))
-    assert (len(rest.rows), len(stopping.held.rows), len(rest.outputs)) == (150, 50, 150)
+    assert (len(rest.rows), len(stopping.held.rows), len(rest.targets)) == (150, 50, 150)
     together = np.vstack([rest.rows.X, stopping.held.rows.X])
     np.testing.assert_array_equal(np.sort(together, axis=0), np.sort(X, axis=0))
-    own = stopping.held.outputs.labels  # type: ignore[attr-defined]
+    own = stopping.held.targets.labels  # type: ignore[attr-defined]
 
     def model_with(right: int) -> KernelExpansion:
         """A model that has so many of the rows held out right."""

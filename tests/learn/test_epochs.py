@@ -14,7 +14,7 @@ from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.maintenance import Maintenance, Merge
 from budgetsvm.solvers import BSCA, BSGD
 
@@ -24,7 +24,7 @@ def make_trainer(
 ) -> OutputTrainer:
     X, y = moons(n, 3, noise=0.25)
     settings = Settings(kernels.Gaussian(1.5), solver, maintenance, budget)
-    problem = Problem(Rows(X, np.float64, None), Targets.of_labels(y, 3.0 * weights(n, 2)))
+    problem = Problem(Rows(X, np.float64, None), SingleTarget.of_labels(y, 3.0 * weights(n, 2)))
     return new_trainer(OutputTrainer, settings, problem, np.random.default_rng(11))
 
 
@@ -43,14 +43,14 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
     """The records of two epochs against the reference's count over the same visits."""
     ours, theirs = MAINTENANCE[maintenance]
     trainer = make_trainer(solver(order=order), ours, 15)
-    trainer.run(Plan(2 * len(trainer.problem.outputs.y)))
-    problem, n = trainer.problem, len(trainer.problem.outputs.y)
+    trainer.run(Plan(2 * len(trainer.problem.targets.y)))
+    problem, n = trainer.problem, len(trainer.problem.targets.y)
     plain_class = reference.BSGD if solver is BSGD else reference.BSCA
     plain = plain_class(
         reference.Kernel("rbf", 1.5),
         problem.rows.X,
-        problem.outputs.y,
-        problem.outputs.box,
+        problem.targets.y,
+        problem.targets.box,
         15,
         theirs,
     )
@@ -83,7 +83,7 @@ def test_history_counts_what_happened(solver: Any, maintenance: str, order: Any)
 def test_steps_and_violations_are_different_counts() -> None:
     """BSCA steps without a violation (δ < 0) and violations without a step (α_i = C_i)."""
     trainer = make_trainer(BSCA(), Merge(), 30)
-    trainer.run(Plan(4 * len(trainer.problem.outputs.y)))
+    trainer.run(Plan(4 * len(trainer.problem.targets.y)))
     last = trainer.history[-1]
     assert last["steps"] != last["violations"]
     X, y = np.zeros((1, 2)), np.ones(1)

@@ -21,16 +21,16 @@ from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import OneVsRest
+from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.losses import Hinge, Logistic
 from budgetsvm.maintenance import Merge
 
 
 def test_bad_arguments() -> None:
     trainer = make_trainer(outputs_of("classes", None, 1.0))
-    outputs = trainer.problem.outputs
-    assert isinstance(outputs, OneVsRest)
-    trainer.problem = replace(trainer.problem, outputs=replace(outputs, labels=outputs.labels + 1))
+    targets = trainer.problem.targets
+    assert isinstance(targets, ClassTargets)
+    trainer.problem = replace(trainer.problem, targets=replace(targets, labels=targets.labels + 1))
     with pytest.raises(ValueError, match="label is out of range"):
         trainer.visit(np.arange(3))
     trainer = make_trainer(outputs_of("classes", None, 1.0), kernel=kernels.Laplacian(1.0))
@@ -42,7 +42,7 @@ def test_bad_arguments() -> None:
         trainer.visit(np.arange(3))
     trainer = make_trainer(outputs_of("regression", None, 1.0))
     arguments = (trainer.problem.rows.source(np.arange(2)), np.arange(2), np.ones(2))
-    values = trainer.problem.outputs.values  # type: ignore[attr-defined]
+    values = trainer.problem.targets.values  # type: ignore[attr-defined]
     wanted = (("hinge", 0.0), True, np.empty(0, np.int32), values, np.ones(N), trainer.alpha)
     with pytest.raises(ValueError, match="coupled"):
         _core.joint(
@@ -84,11 +84,11 @@ def test_training_goes_on_from_a_model(solver: str) -> None:
 
 
 def test_terms_are_learned_from_the_joint_problem() -> None:
-    outputs = outputs_of("classes", Logistic(), 4.0)
-    trainer = make_trainer(outputs)
+    targets = outputs_of("classes", Logistic(), 4.0)
+    trainer = make_trainer(targets)
     trainer.learn_basis(Plan(2 * N))
-    joint = trainer.problem.outputs
-    assert isinstance(joint, OneVsRest)
+    joint = trainer.problem.targets
+    assert isinstance(joint, ClassTargets)
     assert joint.coupled
     assert joint.loss == Hinge()
     assert np.median(joint.box) == pytest.approx(0.4)

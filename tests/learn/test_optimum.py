@@ -18,7 +18,7 @@ from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.maintenance import Remove
 from budgetsvm.solvers import BSCA, BSGD, Solver
 
@@ -107,7 +107,7 @@ def optimum(name: str) -> float:
 def train(name: str, solver: Solver, epochs: int) -> OutputTrainer:
     t = task(name)
     settings = Settings(t.kernel, solver, Remove(), None)
-    problem = Problem(Rows(t.X, np.float64, None), Targets.of_labels(t.y, t.box))
+    problem = Problem(Rows(t.X, np.float64, None), SingleTarget.of_labels(t.y, t.box))
     trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(4))
     trainer.run(Plan(epochs * len(t.y)))
     return trainer

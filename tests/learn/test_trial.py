@@ -13,7 +13,7 @@ from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.maintenance import Merge
 from budgetsvm.solvers import BSCA, BSGD
 
@@ -40,10 +40,10 @@ def restarts(solver: Any, gamma: float, C: float, n_terms: int = 2) -> bool:
     """Whether the trial found that the budget is overwhelmed."""
     X, y = moons(2000, 3)
     settings = Settings(kernels.Gaussian(gamma), solver, Merge(n_terms=n_terms), 20)
-    problem = Problem(Rows(X, np.float64, None), Targets.of_labels(y, np.full(2000, C)))
+    problem = Problem(Rows(X, np.float64, None), SingleTarget.of_labels(y, np.full(2000, C)))
     trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(0))
     trainer.learn_basis(Plan(2000))
-    assert trainer.problem.outputs.box[0] in (C, pytest.approx(0.3))
+    assert trainer.problem.targets.box[0] in (C, pytest.approx(0.3))
     return trainer.problem is not problem
 
 

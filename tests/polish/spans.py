@@ -16,7 +16,7 @@ from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import ManyTargets, OneVsRest, Outputs, Targets
+from budgetsvm._problem.targets import ClassTargets, ManyTargets, SingleTarget, Targets
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic, Loss, SquaredHinge
 from budgetsvm.monitoring._observer import FitObserver, PolishMoment
 
@@ -54,7 +54,7 @@ def span_problem(
     basis = Basis.of(X[:30].copy(), kernels.Gaussian(0.7))
     matrix = KernelMatrix(Rows(X, np.float64, None), basis, 1, memory)
     box = C * np.random.default_rng(seed).uniform(0.5, 1.5, n)
-    return SpanProblem(matrix, Targets.of_labels(y, box))
+    return SpanProblem(matrix, SingleTarget.of_labels(y, box))
 
 
 def smoothed(problem: SpanProblem, width: float) -> SmoothProblem:
@@ -68,15 +68,15 @@ def several_outputs(name: str = "hinge", n: int = 300, C: float = 1.0) -> Proble
     rng = np.random.default_rng(7)
     X, box = rng.standard_normal((n, 2)), C * weights(n, 3)
     loss = KINDS[name]
-    outputs: Outputs
+    targets: Targets
     if isinstance(loss, EpsilonInsensitive):
         values = np.column_stack([X[:, 0] ** 2, np.sin(2 * X[:, 1]), X[:, 0] * X[:, 1]])
-        outputs = ManyTargets(box, loss, values + 0.2 * rng.standard_normal((n, 3)))
+        targets = ManyTargets(box, loss, values + 0.2 * rng.standard_normal((n, 3)))
     else:
         noisy = X + 0.3 * rng.standard_normal((n, 2))
         labels = (2 * (noisy[:, 0] > 0) + (noisy[:, 1] > 0)).astype(np.int32)
-        outputs = OneVsRest(box, loss, labels, 4)
-    return Problem(Rows(X, np.float64, None), outputs)
+        targets = ClassTargets(box, loss, labels, 4)
+    return Problem(Rows(X, np.float64, None), targets)
 
 
 def basis_of(problem: Problem, constant: bool = True) -> Basis:

@@ -22,7 +22,7 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.result import Polished
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic, Loss, SquaredHinge
 from budgetsvm.maintenance import Remove
 from budgetsvm.solvers import BSCA, BSGD, Solver
@@ -39,7 +39,7 @@ PLAIN = reference.Kernel("rbf", GAMMA)
 
 
 @cache
-def data(name: str, n: int, C: float) -> tuple[Any, Targets]:
+def data(name: str, n: int, C: float) -> tuple[Any, SingleTarget]:
     """Rows with noise, and what they ask for; all have weights of their own."""
     X, y = noisy_xor(n, 3, flips=0.1)
     loss, box = LOSSES[name], C * weights(n, 5)
@@ -47,11 +47,11 @@ def data(name: str, n: int, C: float) -> tuple[Any, Targets]:
         target = (
             np.tanh(X[:, 0] * X[:, 1]) + 0.7 + 0.2 * np.random.default_rng(1).standard_normal(n)
         )
-        return X, Targets(box, loss, np.ones(n), target)
-    return X, Targets.of_labels(y, box, loss)
+        return X, SingleTarget(box, loss, np.ones(n), target)
+    return X, SingleTarget.of_labels(y, box, loss)
 
 
-def machine_of(targets: Targets, G: Any) -> judge.Machine:
+def machine_of(targets: SingleTarget, G: Any) -> judge.Machine:
     loss = targets.loss
     return judge.Machine(loss.name, G, targets.y, targets.target, targets.box, loss.core()[1])
 
@@ -170,7 +170,7 @@ def test_a_weight_of_two_is_a_row_twice(name: str) -> None:
         (np.arange(120), counts * 0.7),
         (np.repeat(np.arange(120), counts), np.full(counts.sum(), 0.7)),
     ):
-        own = Targets(box, targets.loss, targets.y[chosen], targets.target[chosen])
+        own = SingleTarget(box, targets.loss, targets.y[chosen], targets.target[chosen])
         problem = Problem(Rows(X[chosen], np.float64, None), own)
         results.append(solve_in_span(problem, basis, limits))
     assert results[0].primal == pytest.approx(results[1].primal, rel=3e-5)

@@ -18,7 +18,7 @@ def limits(tol: float = 1e-3, memory: float = PLENTY) -> Limits:
 def test_a_single_output_is_seen_with_its_model(memory: float) -> None:
     """The certificate at every moment, and at the last one the result."""
     many = several_outputs("logistic")
-    problem, seen = Problem(many.rows, many.outputs.of_output(1)), Seen()
+    problem, seen = Problem(many.rows, many.targets.of_output(1)), Seen()
     polished = solve_in_span(problem, basis_of(problem), limits(memory=memory), observer=seen)
     last = seen.moments[-1]
     assert (last.gap, last.passes) == (polished.gap, polished.passes)
@@ -39,6 +39,6 @@ def test_of_several_outputs_the_gap_is_seen(memory: float) -> None:
     problem, seen = several_outputs(), Seen()
     polished = solve_in_span(problem, basis_of(problem), limits(memory=memory), observer=seen)
     assert polished.converged
-    assert len(seen.moments) >= problem.outputs.count
+    assert len(seen.moments) >= problem.targets.count
     assert seen.moments[-1].gap <= 1e-3 * (1 + 1e-9)
     assert all(moment.objective is moment.state is None for moment in seen.moments)

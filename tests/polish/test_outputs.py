@@ -36,7 +36,7 @@ def solve(
 
 def machine_of(problem: Problem, c: int, points: Any) -> tuple[judge.Machine, Any]:
     """The problem of one output in features of plain NumPy, and the Cholesky factor behind them."""
-    kernel, targets = reference.Kernel("rbf", GAMMA), problem.outputs.of_output(c)
+    kernel, targets = reference.Kernel("rbf", GAMMA), problem.targets.of_output(c)
     lower = np.linalg.cholesky(kernel(points, points))
     G = np.linalg.solve(lower, kernel(problem.rows.X, points).T).T
     G = np.column_stack([G, np.ones(len(G))])
@@ -53,7 +53,7 @@ def test_every_output_is_solved(name: str, C: float, memory: float) -> None:
     found = solve(problem, tol=tol, memory=memory)
     assert found.converged
     total = 0.0
-    for c in range(problem.outputs.count):
+    for c in range(problem.targets.count):
         machine, lower = machine_of(problem, c, found.points)
         w = np.append(lower.T @ found.coef[c], found.bias[c])
         best, upper = machine.optimum()
@@ -70,8 +70,8 @@ def test_every_output_is_solved(name: str, C: float, memory: float) -> None:
 def test_together_as_each_alone(name: str) -> None:
     problem = several_outputs(name)
     together = solve(problem)
-    for c in range(problem.outputs.count):
-        alone = solve(Problem(problem.rows, problem.outputs.of_output(c)))
+    for c in range(problem.targets.count):
+        alone = solve(Problem(problem.rows, problem.targets.of_output(c)))
         machine, lower = machine_of(problem, c, together.points)
         w = np.append(lower.T @ together.coef[c], together.bias[c])
         assert alone.dual * (1 - 1e-9) <= machine.primal(w) <= alone.primal * (1 + 1e-4)
@@ -94,7 +94,7 @@ def test_a_start_at_the_solution_needs_little(name: str) -> None:
     problem = several_outputs(name, C=10.0)
     found = solve(problem)
     kept = basis_of(problem).kept
-    coef = np.zeros((problem.outputs.count, 25))
+    coef = np.zeros((problem.targets.count, 25))
     coef[:, kept] = found.coef
     again = solve(problem, start=Start(coef, found.bias, None))
     assert again.primal <= found.primal * (1 + 1e-12)  # what it is given is never made worse
@@ -116,7 +116,7 @@ def test_rows_are_forgotten() -> None:
     problem = several_outputs()
     matrix = OrthonormalMatrix(KernelMatrix(problem.rows, basis_of(problem), 1, PLENTY))
     how = Solving(Limits(0.01, 500, np.inf, PLENTY, 1), np.random.default_rng(0))
-    kept = solve_together(matrix, problem.outputs, how, lambda span: (span.gap, span.w))
+    kept = solve_together(matrix, problem.targets, how, lambda span: (span.gap, span.w))
     assert len(kept) == 4
     for gap, w in kept:
         assert gap <= 0.01
@@ -136,8 +136,8 @@ def test_it_stops_when_told_to() -> None:
 
 def test_estimators_with_several_outputs() -> None:
     problem = several_outputs("insensitive")
-    assert isinstance(problem.outputs, ManyTargets)
-    X, Y = problem.rows.X, problem.outputs.values
+    assert isinstance(problem.targets, ManyTargets)
+    X, Y = problem.rows.X, problem.targets.values
     options: dict[str, Any] = {"basis": X[:25], "gamma": GAMMA, "tol": 1e-4, "random_state": 0}
     options |= {"budget": 25, "fit_intercept": True, "precision": "double"}
     model = BudgetSVR(**options).fit(X, Y)
@@ -145,7 +145,7 @@ def test_estimators_with_several_outputs() -> None:
     for c in range(3):
         alone = BudgetSVR(**options).fit(X, Y[:, c])
         np.testing.assert_allclose(model.predict(X)[:, c], alone.predict(X), atol=0.05)
-    labels = several_outputs().outputs.labels  # type: ignore[attr-defined]
+    labels = several_outputs().targets.labels  # type: ignore[attr-defined]
     for loss in ("hinge", "squared_hinge", "logistic"):
         several = BudgetSVC(loss=loss, **options).fit(X, labels)
         alone_c = BudgetSVC(loss=loss, **options).fit(X, labels == 2)
@@ -159,7 +159,7 @@ def test_estimators_with_several_outputs() -> None:
 @pytest.mark.parametrize("multi_class", ["ovr", "weston-watkins"])
 def test_warm_start_with_several_classes(multi_class: Any) -> None:
     problem = several_outputs()
-    X, labels = problem.rows.X, problem.outputs.labels  # type: ignore[attr-defined]
+    X, labels = problem.rows.X, problem.targets.labels  # type: ignore[attr-defined]
     model = BudgetSVC(
         budget=20, gamma=GAMMA, warm_start=True, random_state=0, multi_class=multi_class
     )

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from budgetsvm._problem.targets import ManyTargets, OneVsRest, Targets
+from budgetsvm._problem.targets import ClassTargets, ManyTargets, SingleTarget
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic
 
 
 def test_classes_of_targets() -> None:
     rng = np.random.default_rng(0)
     box, labels = rng.uniform(1, 2, 7), np.array([0, 2, 1, 1, 0, 2, 2], np.int32)
-    classes = OneVsRest(box, Logistic(), labels, 3)
+    classes = ClassTargets(box, Logistic(), labels, 3)
     assert (classes.count, len(classes)) == (3, 7)
     np.testing.assert_array_equal(classes.of_output(2).y, [-1, 1, -1, -1, -1, 1, 1])
     assert (classes.of_output(1).target == 0).all()
@@ -18,7 +18,7 @@ def test_classes_of_targets() -> None:
     one = values.of_output(1)
     np.testing.assert_array_equal(one.target, values.values[:, 1])
     f, chosen = rng.standard_normal(7), np.array([5, 1, 2])
-    for targets in (classes.of_output(0), one, Targets.of_labels(np.sign(f), box)):
+    for targets in (classes.of_output(0), one, SingleTarget.of_labels(np.sign(f), box)):
         slack = targets.slack(f)
         np.testing.assert_allclose(slack, targets.target - targets.y * f)
         some = targets.some(chosen, 3.0)
@@ -37,9 +37,9 @@ def test_classes_of_targets() -> None:
 def test_scores() -> None:
     box = np.ones(4)
     values = np.array([[1.0, 2.0], [3.0, -1.0], [0.0, 0.5], [1.0, 0.9]])
-    classes = OneVsRest(box, Hinge(), np.array([1, 0, 0, 0], np.int32), 2)
+    classes = ClassTargets(box, Hinge(), np.array([1, 0, 0, 0], np.int32), 2)
     assert classes.score(values) == 0.75
-    assert Targets.of_labels(np.array([1.0, -1, 1, 1]), box).score(values[:, :1]) == 0.5
+    assert SingleTarget.of_labels(np.array([1.0, -1, 1, 1]), box).score(values[:, :1]) == 0.5
     errors = np.array([[0.5, 0], [0, 0], [0.1, 0], [0, 1]])
     many = ManyTargets(box, EpsilonInsensitive(0.25), values + errors)
     assert many.score(values) == pytest.approx(-(0.25 + 0.75) / 8)

@@ -16,6 +16,6 @@ def new_trainer(
     kind: type[_Trainer], settings: Settings, problem: Problem, rng: np.random.Generator
 ) -> _Trainer:
     """Return a trainer of this kind."""
-    rows, count = problem.rows, problem.outputs.count
+    rows, count = problem.rows, problem.targets.count
     empty = KernelExpansion.empty(settings.kernel, rows.X.shape[1], count, rows.dtype, rows.centre)
     return kind(empty, problem, settings, rng)

@@ -25,7 +25,7 @@ from budgetsvm._problem.rows import (
     choose_precision,
     variance,
 )
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Targets
 from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import EpochRecord
 from budgetsvm.monitoring._sklearn_callbacks import runner
@@ -71,7 +71,7 @@ class FittedMachine(MachineParameters, ABC):
     # ---- data ----
 
     @abstractmethod
-    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
+    def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
         """Return what rows with these targets, encoded by the subclass, and weights ask for."""
 
     def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
@@ -88,7 +88,7 @@ class FittedMachine(MachineParameters, ABC):
     # ---- what training begins with ----
 
     def _begin(
-        self, X: Any, encoded: NDArray[Any], outputs: Outputs, settings: Settings
+        self, X: Any, encoded: NDArray[Any], targets: Targets, settings: Settings
     ) -> Origin | None:
         """Begin with the terms of the fit before if they were learned from the same, or else with none.
 
@@ -97,20 +97,20 @@ class FittedMachine(MachineParameters, ABC):
         kernel = resolve(settings.kernel, X)
         origin = self._origin_of(X, encoded, settings, kernel) if self.warm_start else None
         if origin is not None and origin == getattr(self, "_origin", None):
-            self._look_at(X, outputs)
+            self._look_at(X, targets)
         else:
-            self._start(X, outputs, kernel)
+            self._start(X, targets, kernel)
         self._kernel_wanted = settings.kernel
-        self._rows_seen += len(outputs)
+        self._rows_seen += len(targets)
         return origin
 
-    def _go_on(self, X: Any, outputs: Outputs, settings: Settings) -> None:
+    def _go_on(self, X: Any, targets: Targets, settings: Settings) -> None:
         """Prepare for one more block of rows of a stream."""
         if hasattr(self, "_expansion"):
             self._check_kernel(settings.kernel)
-            self._look_at(X, outputs)
+            self._look_at(X, targets)
             return
-        self._start(X, outputs, resolve(settings.kernel, X))
+        self._start(X, targets, resolve(settings.kernel, X))
         self._kernel_wanted = settings.kernel
 
     def _check_kernel(self, wanted: Kernel) -> None:
@@ -138,38 +138,38 @@ class FittedMachine(MachineParameters, ABC):
         )
         return Origin.of(X, encoded, self.basis, options)
 
-    def _start(self, X: Any, outputs: Outputs, kernel: Kernel) -> None:
+    def _start(self, X: Any, targets: Targets, kernel: Kernel) -> None:
         """Begin without terms; the first data say where the centre is, and how precise to be."""
         with np.errstate(over="ignore", invalid="ignore"):
             dense = isinstance(X, np.ndarray)
             centre = centre_of(X) if dense and kernel.translation_invariant else None
-        dtype = self._precision_for(X, outputs, kernel, centre)
+        dtype = self._precision_for(X, targets, kernel, centre)
         self.history_: list[EpochRecord] = []
         self._dual = self._origin = None
         self._reservoir: Any = None
         self._visits = self._rows_seen = 0
         self.kernel_ = kernel
-        self._expansion = KernelExpansion.empty(kernel, X.shape[1], outputs.count, dtype, centre)
+        self._expansion = KernelExpansion.empty(kernel, X.shape[1], targets.count, dtype, centre)
 
     def _precision_for(
-        self, X: Any, outputs: Outputs, kernel: Kernel, centre: NDArray[np.float64] | None
+        self, X: Any, targets: Targets, kernel: Kernel, centre: NDArray[np.float64] | None
     ) -> Precision:
-        most = float(outputs.box.max())
+        most = float(targets.box.max())
         return choose_precision(
             X, kernel, centre, self.precision, tol=self.tol, largest_weight=most
         )
 
-    def _look_at(self, X: Any, outputs: Outputs) -> None:
+    def _look_at(self, X: Any, targets: Targets) -> None:
         """Go over to double precision where new rows need it, or as the user says."""
         model = self._expansion
-        dtype = self._precision_for(X, outputs, model.kernel, model.centre)
+        dtype = self._precision_for(X, targets, model.kernel, model.centre)
         if self.precision != "auto" or dtype == np.float64:
             self._expansion = model.in_precision(dtype)
 
-    def _problem(self, X: Any, outputs: Outputs) -> Problem:
-        check_weights(outputs.box)
+    def _problem(self, X: Any, targets: Targets) -> Problem:
+        check_weights(targets.box)
         model = self._expansion
-        return Problem(Rows(X, model.points.dtype.type, model.centre), outputs, self._rows_seen)
+        return Problem(Rows(X, model.points.dtype.type, model.centre), targets, self._rows_seen)
 
 
 def resolve(kernel: Kernel, X: Any) -> Kernel:

@@ -15,7 +15,7 @@ from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
-from budgetsvm._problem.targets import OneVsRest, Outputs, Targets
+from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels import Gamma
 from budgetsvm.losses import Hinge, make_loss
 from budgetsvm.monitoring._interface import Monitor
@@ -201,13 +201,13 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
         return np.searchsorted(self.classes_, y).astype(np.int32)
 
-    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
+    def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
         loss = make_loss(self.loss)
         box = self.C * weights * self._class_weights(encoded)
         if len(self.classes_) == 2:
-            return Targets.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
+            return SingleTarget.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
         coupled = self.multi_class == "weston-watkins"
-        return OneVsRest(box, loss, encoded, len(self.classes_), coupled)
+        return ClassTargets(box, loss, encoded, len(self.classes_), coupled)
 
     def _class_weights(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
         weights = compute_class_weight(

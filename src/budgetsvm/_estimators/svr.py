@@ -18,7 +18,7 @@ from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
-from budgetsvm._problem.targets import ManyTargets, Outputs
+from budgetsvm._problem.targets import ManyTargets, Targets
 from budgetsvm.kernels import Gamma
 from budgetsvm.losses import make_insensitive
 from budgetsvm.monitoring._interface import Monitor
@@ -215,7 +215,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         make_insensitive(self.epsilon)
         return super()._settings()
 
-    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:
+    def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
         box = self.C * weights
         with np.errstate(over="ignore"):
             standardised = (encoded - self.target_mean_) / self.target_scale_

@@ -59,9 +59,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         started = perf_counter()
         settings = self._settings()  # complains about parameters before the data are read
         X, encoded, weights = self._encode(X, y, sample_weight, settings)
-        outputs = self._outputs(encoded, weights)
-        origin = self._begin(X, encoded, outputs, settings)
-        problem = self._problem(X, outputs)
+        targets = self._targets(encoded, weights)
+        origin = self._begin(X, encoded, targets, settings)
+        problem = self._problem(X, targets)
         self.__dict__.pop("monitor_", None)
         with ExitStack() as stack:
             others = callbacks_of(self) if has_callbacks(self) else []
@@ -144,7 +144,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Phase 1, from the current terms."""
         self._forget_certificate()
         settings, observers = training.settings, training.observers
-        with observers.during(phase_of(plan, problem.outputs, settings.budget)):
+        with observers.during(phase_of(plan, problem.targets, settings.budget)):
             model = self._expansion
             learned = learn_terms(
                 model, problem, settings, plan, training.rng, observers=observers, stopping=stopping
@@ -209,7 +209,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self._expansion = outcome.model
         self._dual = None
         if self.warm_start and polished.alpha is not None:
-            self._dual = polished.alpha / outcome.problem.outputs.box
+            self._dual = polished.alpha / outcome.problem.targets.box
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
@@ -221,10 +221,10 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _warm_point(self, problem: Problem) -> Start | None:
         """Return where the polish of the fit before ended; it gets what is feasible of its α."""
-        if not self.warm_start or self._dual is None or len(self._dual) != len(problem.outputs):
+        if not self.warm_start or self._dual is None or len(self._dual) != len(problem.targets):
             return None
         # as a share of the box, which may have changed
-        alpha = self._dual * problem.outputs.box
+        alpha = self._dual * problem.targets.box
         return Start(self._expansion.coef, self._expansion.bias, alpha)
 
     def _limits(self, training: Training) -> Limits:

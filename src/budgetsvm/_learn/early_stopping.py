@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import OneVsRest, Outputs, Targets
+from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.monitoring._observer import FitObserver, LearnMoment
 
 _Numbers = NDArray[np.int64]
@@ -36,7 +36,7 @@ class EarlyStopping(FitObserver):
         count = round(share * n)
         held = np.zeros(n, bool)
         if 0 < count < n:
-            held[_choose(_strata(problem.outputs), count, rng)] = True
+            held[_choose(_strata(problem.targets), count, rng)] = True
         if not held.any():
             message = (
                 f"validation_fraction={share} of {n} rows leaves none to "
@@ -49,8 +49,8 @@ class EarlyStopping(FitObserver):
     def end_epoch(self, moment: LearnMoment) -> bool:
         """Score the model; returns whether to stop."""
         assert moment.learned is not None
-        model, outputs = moment.learned().model, self.held.outputs
-        self.scores.append(outputs.score(model.decision(self.held.rows.X)))
+        model, targets = moment.learned().model, self.held.targets
+        self.scores.append(targets.score(model.decision(self.held.rows.X)))
         gain = self.scores[-1] - self._best_score
         if gain > 0:
             self._best_score, self.best = self.scores[-1], model
@@ -58,13 +58,13 @@ class EarlyStopping(FitObserver):
         return self._idle >= self.patience
 
 
-def _strata(outputs: Outputs) -> _Numbers:
+def _strata(targets: Targets) -> _Numbers:
     """Return the class of every row, as a number; where there are none, all are of the same."""
-    if isinstance(outputs, OneVsRest):
-        return np.unique(outputs.labels, return_inverse=True)[1]
-    if isinstance(outputs, Targets):
-        return np.unique(outputs.y, return_inverse=True)[1]
-    return np.zeros(len(outputs), np.int64)
+    if isinstance(targets, ClassTargets):
+        return np.unique(targets.labels, return_inverse=True)[1]
+    if isinstance(targets, SingleTarget):
+        return np.unique(targets.y, return_inverse=True)[1]
+    return np.zeros(len(targets), np.int64)
 
 
 def _choose(classes: _Numbers, count: int, rng: np.random.Generator) -> _Numbers:
@@ -97,4 +97,4 @@ def _shares(sizes: _Numbers, count: int, first: _Numbers) -> _Numbers:
 
 def _part(problem: Problem, chosen: _Numbers) -> Problem:
     rows = replace(problem.rows, X=problem.rows.X[chosen])
-    return Problem(rows, problem.outputs.some(chosen), len(chosen))
+    return Problem(rows, problem.targets.some(chosen), len(chosen))

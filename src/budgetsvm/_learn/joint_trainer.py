@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._learn.settings import Plan
 from budgetsvm._learn.trainer import VisitingTrainer
-from budgetsvm._problem.targets import ManyTargets, OneVsRest, Outputs
+from budgetsvm._problem.targets import ClassTargets, ManyTargets, Targets
 from budgetsvm.losses import Hinge
 from budgetsvm.monitoring._observer import Counts
 
@@ -36,10 +36,10 @@ class JointTrainer(VisitingTrainer):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
-        outputs = self.problem.outputs
+        targets = self.problem.targets
         # In single precision: with a thousand classes this is the largest array there is.
-        self.alpha = np.zeros((len(outputs), outputs.count), np.float32)
-        self.coef = np.zeros((self.terms.capacity, outputs.count))
+        self.alpha = np.zeros((len(targets), targets.count), np.float32)
+        self.coef = np.zeros((self.terms.capacity, targets.count))
         self.coef[: len(self.model)] = self.model.coef.T
 
     def learn_basis(self, plan: Plan) -> None:
@@ -49,11 +49,11 @@ class JointTrainer(VisitingTrainer):
         the rest, whose many negatives take part in every class. Its variables rarely exceed one half;
         where classes overlap they would, and a smaller bound then is better: see docs/theory.md.
         """
-        outputs = self.problem.outputs
-        if isinstance(outputs, OneVsRest):
-            scale = min(1.0, _JOINT_C / float(np.median(outputs.box)))
-            joint = replace(outputs.scaled(scale), loss=Hinge(), coupled=True)
-            self.problem = replace(self.problem, outputs=joint)
+        targets = self.problem.targets
+        if isinstance(targets, ClassTargets):
+            scale = min(1.0, _JOINT_C / float(np.median(targets.box)))
+            joint = replace(targets.scaled(scale), loss=Hinge(), coupled=True)
+            self.problem = replace(self.problem, targets=joint)
         self.run(plan)
 
     def _coefficients(self) -> NDArray[np.float64]:
@@ -70,7 +70,7 @@ class JointTrainer(VisitingTrainer):
             self.problem.rows.source(order),
             order,
             self._diagonal(order),
-            _core_targets(self.problem.outputs, self.alpha),
+            _core_targets(self.problem.targets, self.alpha),
             terms.arrays,
             terms.size,
             self.coef,
@@ -83,10 +83,10 @@ class JointTrainer(VisitingTrainer):
         return size, Counts(*counts)
 
 
-def _core_targets(outputs: Outputs, alpha: NDArray[np.float32]) -> CoreTargets:
-    loss = outputs.loss.core()
-    if isinstance(outputs, OneVsRest):
-        target = np.full((1, 1), outputs.loss.target)
-        return CoreTargets(loss, outputs.coupled, outputs.labels, target, outputs.box, alpha)
-    assert isinstance(outputs, ManyTargets)
-    return CoreTargets(loss, False, np.empty(0, np.int32), outputs.values, outputs.box, alpha)
+def _core_targets(targets: Targets, alpha: NDArray[np.float32]) -> CoreTargets:
+    loss = targets.loss.core()
+    if isinstance(targets, ClassTargets):
+        target = np.full((1, 1), targets.loss.target)
+        return CoreTargets(loss, targets.coupled, targets.labels, target, targets.box, alpha)
+    assert isinstance(targets, ManyTargets)
+    return CoreTargets(loss, False, np.empty(0, np.int32), targets.values, targets.box, alpha)

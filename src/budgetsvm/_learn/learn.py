@@ -13,7 +13,7 @@ from budgetsvm._learn.separate_outputs import SeparateOutputs
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Targets
 from budgetsvm.monitoring._observer import NOBODY, Learned, Observers, Phase
 
 _PLAIN_EPOCHS = 5
@@ -34,12 +34,12 @@ def visits_of_epochs(epochs: float | Literal["auto"], n: int, budget: int, *, po
     return min(max(2 * n, fewest), max(_MOST_VISITS, fewest))
 
 
-def phase_of(plan: Plan, outputs: Outputs, budget: int | None) -> Phase:
+def phase_of(plan: Plan, targets: Targets, budget: int | None) -> Phase:
     """Return what observers are told of a plan: its visits, and how many epochs they take at most."""
-    n, visits, several = len(outputs), plan.visits, outputs.count > 1
+    n, visits, several = len(targets), plan.visits, targets.count > 1
     trial = trial_visits(visits, budget) if plan.adapt and not several else visits
     epochs = -(-trial // n) - (-(visits - trial) // n)
-    each = outputs.count if budget is None else 1
+    each = targets.count if budget is None else 1
     return Phase("learn", visits * each, epochs * each)
 
 
@@ -76,6 +76,6 @@ def learn_terms(
 def _trainer(
     problem: Problem, settings: Settings
 ) -> type[OutputTrainer] | type[JointTrainer] | type[SeparateOutputs]:
-    if problem.outputs.count == 1:
+    if problem.targets.count == 1:
         return OutputTrainer
     return SeparateOutputs if settings.budget is None else JointTrainer

@@ -48,7 +48,7 @@ class OutputTrainer(VisitingTrainer):
     def __init__(self, *args: Any, batch_size: int = BATCH_SIZE, **named: Any) -> None:
         super().__init__(*args, **named)
         self.batch_size = batch_size
-        n = len(self.problem.outputs)
+        n = len(self.problem.targets)
         self.alpha = np.zeros(n)
         #: without a budget, the term of each row, or -1
         self.slots = np.full(n if self.settings.budget is None else 0, -1, np.int32)
@@ -65,9 +65,9 @@ class OutputTrainer(VisitingTrainer):
         if self.stopped:
             return
         if trial < plan.visits and self._overwhelmed():
-            outputs = self.problem.outputs
-            scale = min(1.0, _CAUTIOUS_C / float(np.median(outputs.box)))
-            self.problem = replace(self.problem, outputs=outputs.scaled(scale))
+            targets = self.problem.targets
+            scale = min(1.0, _CAUTIOUS_C / float(np.median(targets.box)))
+            self.problem = replace(self.problem, targets=targets.scaled(scale))
             self.alpha[:] = 0
             self.bias[:] = 0
             self.terms.size = self.t = 0
@@ -108,7 +108,7 @@ class OutputTrainer(VisitingTrainer):
         return size, Counts(*counts)
 
     def _core_problem(self, order: NDArray[np.int64]) -> CoreProblem:
-        targets = self.problem.outputs.of_output(0)
+        targets = self.problem.targets.of_output(0)
         # One target for all need not be repeated.
         target = targets.target if targets.target.strides[0] else targets.target[:1].copy()
         loss, diagonal = targets.loss.core(), self._diagonal(order)

@@ -33,11 +33,11 @@ class SeparateOutputs(Trainer):
         self.history: list[EpochRecord] = []
         self._bias = model.bias.copy()
         #: of the terms of the model, and of all rows
-        self._coef = np.zeros((problem.outputs.count, len(model) + len(problem.outputs)))
+        self._coef = np.zeros((problem.targets.count, len(model) + len(problem.targets)))
 
     def learn(self, plan: Plan) -> None:
         """Make the visits of a plan, for every output."""
-        count, clock = self.problem.outputs.count, self.observers.clock
+        count, clock = self.problem.targets.count, self.observers.clock
         for c in range(count):
             now = clock()
             until = now + (plan.until - now) / (count - c)  # a fair share of the time left
@@ -46,7 +46,7 @@ class SeparateOutputs(Trainer):
 
     def _train(self, c: int, plan: Plan) -> None:
         model = replace(self.model, coef=self.model.coef[[c]], bias=self.model.bias[[c]])
-        problem = replace(self.problem, outputs=self.problem.outputs.of_output(c))
+        problem = replace(self.problem, targets=self.problem.targets.of_output(c))
         single: Any = OutputTrainer(
             model, problem, self.settings, self.rng, self.observers, done=self.t, until=plan.until
         )
@@ -65,7 +65,7 @@ class SeparateOutputs(Trainer):
             [self.model.points[used[:known]], dense_points(self.problem.rows, rows)]
         )
         model = replace(self.model, points=points, coef=self._coef[:, used], bias=self._bias)
-        rounds = -(-len(self.history) // self.problem.outputs.count)
+        rounds = -(-len(self.history) // self.problem.targets.count)
         return Learned(model, self.t, rounds, self.history)
 
     def moment(self, visits: int = 0, counts: Counts | None = None) -> LearnMoment:

@@ -105,7 +105,7 @@ class VisitingTrainer(Trainer):
         try:
             while visits > 0:
                 self.observers.begin_epoch(self.moment())
-                order = solver.visiting_order(len(self.problem.outputs), self.rng)[:visits]
+                order = solver.visiting_order(len(self.problem.targets), self.rng)[:visits]
                 record = self._epoch(order)
                 self.history.append(record)
                 visits -= len(order)
@@ -183,7 +183,7 @@ class VisitingTrainer(Trainer):
     @property
     def _n_total(self) -> float:
         """The n of BSGD's learning rate."""
-        return float(self.problem.n_total or len(self.problem.outputs))
+        return float(self.problem.n_total or len(self.problem.targets))
 
     def _diagonal(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return k(x, x) of the rows to visit; a constant feature, for a bias, adds 1."""
@@ -192,7 +192,7 @@ class VisitingTrainer(Trainer):
 
     def _visits_per_call(self) -> int:
         """How many visits are a bounded amount of work."""
-        settings, n_outputs = self.settings, self.problem.outputs.count
+        settings, n_outputs = self.settings, self.problem.targets.count
         size = max(self.terms.size, settings.budget or 0, 64)
         work = size * (self.problem.rows.row_cost + _KERNEL_WORK + n_outputs)
         work += settings.maintenance.work(size, n_outputs)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._polish.matrix.interface import Block, RowMatrix
 from budgetsvm._polish.span_problem import SpanProblem
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 
 # Visits per round: about as much work as the full passes that end it, or as nothing at all.
 _VISITS_PER_ROW, _FEWEST_VISITS = 4, 20_000
@@ -124,7 +124,7 @@ class WorkingSetAscent:
             self._visit(block, self.problem.targets.some(chosen), alpha)
             self.alpha[chosen] = alpha
 
-    def _visit(self, block: Block, targets: Targets, alpha: NDArray[np.float64]) -> None:
+    def _visit(self, block: Block, targets: SingleTarget, alpha: NDArray[np.float64]) -> None:
         """Passes over rows of a block with shrinking; the targets and α are those of all its rows."""
         svm = LinearSVM(
             targets.loss.core(),

@@ -58,9 +58,9 @@ def _error(problem: Problem, model: KernelExpansion, evidence: Evidence) -> floa
     count = int(max(_FEWEST, _WORK / max(1, model.points.size)))
     stride = -(-len(evidence.rows) // count)
     rows, seen = evidence.rows[::stride], evidence.values[::stride]
-    outputs = problem.outputs.some(rows)
+    targets = problem.targets.some(rows)
     with np.errstate(over="ignore", invalid="ignore"):
-        now, before = outputs.costs(_values(problem, model, rows)), outputs.costs(seen)
+        now, before = targets.costs(_values(problem, model, rows)), targets.costs(seen)
         error = len(problem.rows) / len(rows) * abs(float((now - before).sum()))
     return error if np.isfinite(error) else np.inf  # then the answer is no
 
@@ -110,13 +110,13 @@ def better_of(
         return after
     chosen = sample_rows(len(problem.rows), rng)
     X = problem.rows.X[chosen]
-    outputs = problem.outputs.some(chosen, len(problem.rows) / len(chosen))
+    targets = problem.targets.some(chosen, len(problem.rows) / len(chosen))
 
     def quality(model: KernelExpansion) -> float:
         values = model.decision(X)
-        if problem.outputs.has_classes:
-            return outputs.score(values)
-        return -(float(outputs.costs(values).sum()) + half_norm(model))
+        if problem.targets.has_classes:
+            return targets.score(values)
+        return -(float(targets.costs(values).sum()) + half_norm(model))
 
     with np.errstate(over="ignore", invalid="ignore"):
         return before if not quality(after) >= quality(before) else after
@@ -138,7 +138,7 @@ def restated(
     intercept: bool,
 ) -> Polished:
     """Return the result of a polish that gives way to another model; nothing is certified of that."""
-    data = TrainingData(problem.rows, problem.outputs, intercept)
+    data = TrainingData(problem.rows, problem.targets, intercept)
     objectives = Objectives(data, _EFFORT, rng)
     estimate = objectives.primal(model)
     primal = estimate.value if estimate.error == 0 else np.nan  # too dear to compute

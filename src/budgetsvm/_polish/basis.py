@@ -23,7 +23,7 @@ from budgetsvm.kernels import Kernel
 # A term is left out of the basis if less than this share of the largest k(z, z) is new in it: its
 # coefficients would amplify the rounding errors of kernel values. Where C is large such a term may still
 # count: those that are left out in single precision but would not be in double are remembered, the
-# first few of them, so that `left_out.py` can tell.
+# first few of them, so that `audit.py` can tell.
 _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
 # Distances between points far from the origin are less precise than that: coefficients may amplify the error
 # of kernel values to this much, and no further.

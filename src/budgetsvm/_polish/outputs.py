@@ -24,7 +24,7 @@ from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
 from budgetsvm._polish.newton.step import HessianSolver
 from budgetsvm._polish.result import Solving, StartPoint
 from budgetsvm._polish.span_problem import SpanProblem
-from budgetsvm._problem.targets import Outputs, Targets
+from budgetsvm._problem.targets import SingleTarget, Targets
 from budgetsvm.monitoring._observer import PolishMoment
 
 _Settled = TypeVar("_Settled")
@@ -40,7 +40,7 @@ _PROGRESS, _PATIENCE = 0.9, 2  # of the gap is left, after so many turns of both
 
 def solve_alone(
     matrix: Matrix,
-    targets: Targets,
+    targets: SingleTarget,
     start: StartPoint | None,
     how: Solving,
     look: Callable[[SpanProblem], PolishMoment],
@@ -102,17 +102,17 @@ def _approach(span: SpanProblem, newton: NewtonMethod, finished: _Finished) -> N
 
 
 def solve_together(
-    matrix: RowMatrix, outputs: Outputs, how: Solving, settle: Callable[[SpanProblem], _Settled]
+    matrix: RowMatrix, targets: Targets, how: Solving, settle: Callable[[SpanProblem], _Settled]
 ) -> list[_Settled]:
     """Solve several outputs, each until it is finished.
 
     Returns what `settle` makes of each: to keep a number for every row is too much for many outputs.
     """
-    seeds = how.rng.integers(2**31, size=outputs.count)
-    gaps, limits = np.ones(outputs.count), how.limits
+    seeds = how.rng.integers(2**31, size=targets.count)
+    gaps, limits = np.ones(targets.count), how.limits
 
     def solve(c: int) -> _Settled:
-        span = SpanProblem(matrix, outputs.of_output(c))
+        span = SpanProblem(matrix, targets.of_output(c))
 
         def finished() -> bool:
             gaps[c] = np.clip(span.gap, limits.tol, 1.0)
@@ -124,7 +124,7 @@ def solve_together(
             _ascend(span, matrix, np.random.default_rng(int(seeds[c])), finished, limits.tol)
         return settle(span)
 
-    return map_in_order(solve, range(outputs.count), limits.n_threads)
+    return map_in_order(solve, range(targets.count), limits.n_threads)
 
 
 def _ascend(

@@ -16,7 +16,7 @@ from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.result import Polished, Solving, Start, no_model
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import OneVsRest
+from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.monitoring._observer import FitObserver
 
 #: Solves a problem in a span; returns also the problem, as a one-class machine looks for the right one.
@@ -32,8 +32,8 @@ def solve_as_it_is(problem: Problem, matrix: Matrix, how: Solving) -> tuple[Poli
 
 def kernel_matrix(problem: Problem, basis: Basis, limits: Limits) -> Matrix:
     """Evaluate the kernel of all rows and terms; of several outputs other things are held instead."""
-    outputs = problem.outputs
-    hold = outputs.count == 1 or (isinstance(outputs, OneVsRest) and outputs.coupled)
+    targets = problem.targets
+    hold = targets.count == 1 or (isinstance(targets, ClassTargets) and targets.coupled)
     return KernelMatrix(
         problem.rows,
         basis,
@@ -117,10 +117,10 @@ def _solve(
         how.limits.tick(len(model) ** 3 / 2)
         basis = Basis.of(model.points, model.kernel, constant=how.intercept)
         if basis.dimension == 0:  # the kernel vanishes: so does the model
-            return no_model(problem.outputs, n_features, optimal=True), problem
+            return no_model(problem.targets, n_features, optimal=True), problem
         matrix = how.make_matrix(problem, basis, how.limits)
     except OutOfTime:  # before there was anything to show
-        return no_model(problem.outputs, n_features, optimal=False), problem
+        return no_model(problem.targets, n_features, optimal=False), problem
     return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, start))
 
 

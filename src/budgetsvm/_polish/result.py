@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.public import public_in
 from budgetsvm._polish.basis import Basis
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Targets
 from budgetsvm.monitoring._observer import FitObserver
 
 
@@ -20,7 +20,7 @@ class Evidence:
     rows: NDArray[np.int64]  #: a random sample
     values: NDArray[np.float64]  #: f of these rows, (rows, outputs), as the polish computed them
     scale: float  #: what the gap is measured by: nearly always P
-    pull: float  #: see `left_out.py`
+    pull: float  #: see `audit.py`
 
 
 class StartPoint(NamedTuple):
@@ -86,15 +86,15 @@ class Polished:
     evidence: Evidence | None = field(default=None, repr=False)
 
 
-def no_model(outputs: Outputs, n_features: int, *, optimal: bool) -> Polished:
+def no_model(targets: Targets, n_features: int, *, optimal: bool) -> Polished:
     """Return the model without terms, which is optimal where no term can add anything."""
-    total, count = 0.0, outputs.count
+    total, count = 0.0, targets.count
     for c in range(count):
-        targets = outputs.of_output(c)
-        slack = targets.slack(np.zeros(len(targets)))
-        total += targets.cost(slack)
+        single = targets.of_output(c)
+        slack = single.slack(np.zeros(len(single)))
+        total += single.cost(slack)
     dual, gap = (total, 0.0) if optimal else (0.0, 1.0)
-    alpha = targets.alpha(slack, 0.0) if optimal and count == 1 else None
+    alpha = single.alpha(slack, 0.0) if optimal and count == 1 else None
     points, coef = np.zeros((0, n_features)), np.zeros((count, 0))
     return Polished(points, coef, np.zeros(count), alpha, total, dual, gap, optimal, 0)
 

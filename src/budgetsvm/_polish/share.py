@@ -30,7 +30,7 @@ def share_of(polished: Polished, problem: Problem) -> float:
     """Return which share of their bounds the dual variables make up."""
     if polished.alpha is None or not len(polished.alpha):
         return np.nan
-    return float(polished.alpha.sum() / problem.outputs.box.sum())
+    return float(polished.alpha.sum() / problem.targets.box.sum())
 
 
 def is_met(share: float, nu: float, factor: float) -> bool:
@@ -42,7 +42,7 @@ def solve_for_share(
     problem: Problem, matrix: Matrix, how: Solving, *, nu: float
 ) -> tuple[Polished, Problem]:
     """Solve problems of different C until the share is right; returns the last solution and its problem."""
-    search, first, last = _Search(), problem.outputs, None
+    search, first, last = _Search(), problem.targets, None
     for _ in range(_MOST_SOLUTIONS):
         polished = polish_in_span(problem, matrix, how)
         if not polished.converged and last is not None:
@@ -54,9 +54,9 @@ def solve_for_share(
         x = search.next(float(np.log(share / nu))) if share > 0 and not done else None
         if x is None:
             break
-        before = problem.outputs.box
-        problem = replace(problem, outputs=first.scaled(float(np.exp(x))))
-        factor = float(problem.outputs.box[0] / before[0])
+        before = problem.targets.box
+        problem = replace(problem, targets=first.scaled(float(np.exp(x))))
+        factor = float(problem.targets.box[0] / before[0])
         how = replace(how, start=_start_after(polished, matrix.basis, factor))
     return polished, problem
 

@@ -22,7 +22,7 @@ from budgetsvm._polish.result import Evidence, Polished, Solving, no_model
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
 from budgetsvm._polish.weston_watkins.problem import solve_weston_watkins
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import OneVsRest
+from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.monitoring._observer import PolishMoment
 
 
@@ -30,20 +30,20 @@ def polish_in_span(problem: Problem, matrix: Matrix, how: Solving) -> Polished:
     """Solve the SVM in the span of the basis of a matrix, which has the rows of the problem."""
     try:
         with single_threaded_blas():
-            if isinstance(problem.outputs, OneVsRest) and problem.outputs.coupled:
-                return _solve_coupled(problem.outputs, matrix, how)
+            if isinstance(problem.targets, ClassTargets) and problem.targets.coupled:
+                return _solve_coupled(problem.targets, matrix, how)
             settle = _Settle(matrix, how)
-            outputs = _solve_separate(problem, matrix, how, settle)
-            return _put_together(outputs, matrix.basis, settle.rows, how.limits.tol)
+            settled = _solve_separate(problem, matrix, how, settle)
+            return _put_together(settled, matrix.basis, settle.rows, how.limits.tol)
     except OutOfTime:  # before there was anything to show
-        return no_model(problem.outputs, matrix.basis.points.shape[1], optimal=False)
+        return no_model(problem.targets, matrix.basis.points.shape[1], optimal=False)
 
 
-def _solve_coupled(outputs: OneVsRest, matrix: Matrix, how: Solving) -> Polished:
+def _solve_coupled(targets: ClassTargets, matrix: Matrix, how: Solving) -> Polished:
     """Solve the joint problem of all classes."""
     if not isinstance(matrix, RowMatrix):
         raise TypeError("the SVM of Weston & Watkins needs a matrix whose rows can be visited")
-    found = solve_weston_watkins(matrix, outputs, how)
+    found = solve_weston_watkins(matrix, targets, how)
     coef, bias = matrix.basis.expand(list(found.w))
     return Polished(
         points=matrix.basis.points.astype(np.float64),
@@ -108,23 +108,23 @@ def _solve_separate(
     problem: Problem, matrix: Matrix, how: Solving, settle: _Settle
 ) -> list[_Settled]:
     """Solve each output by itself: several on common features, if there is memory for them."""
-    outputs = problem.outputs
+    targets = problem.targets
 
     def alone(c: int) -> SpanProblem:
         start = None if how.start is None else how.start.of_output(matrix.basis, c)
-        return solve_alone(matrix, outputs.of_output(c), start, how, look)
+        return solve_alone(matrix, targets.of_output(c), start, how, look)
 
     def look(span: SpanProblem) -> PolishMoment:
-        if outputs.count > 1:
+        if targets.count > 1:
             return PolishMoment(span.gap, span.passes)
         return _whole_moment(problem, span)
 
-    if outputs.count == 1:
+    if targets.count == 1:
         return [settle(alone(0), keep_alpha=True)]
     features = matrix.orthonormal()
     if features is None:
-        return [settle(alone(c)) for c in range(outputs.count)]
-    return solve_together(features, outputs, how, settle)
+        return [settle(alone(c)) for c in range(targets.count)]
+    return solve_together(features, targets, how, settle)
 
 
 def _whole_moment(problem: Problem, span: SpanProblem) -> PolishMoment:
@@ -139,26 +139,26 @@ def _whole_moment(problem: Problem, span: SpanProblem) -> PolishMoment:
 
 
 def _put_together(
-    outputs: Sequence[_Settled], basis: Basis, rows: NDArray[np.int64], tol: float
+    settled: Sequence[_Settled], basis: Basis, rows: NDArray[np.int64], tol: float
 ) -> Polished:
     """Return the model of all outputs; what each of them has of a certificate adds up."""
-    primal = sum(output.primal for output in outputs)
-    dual = sum(output.dual for output in outputs)
-    scale = sum(output.scale for output in outputs)
+    primal = sum(output.primal for output in settled)
+    dual = sum(output.dual for output in settled)
+    scale = sum(output.scale for output in settled)
     converged, gap = relative_gap(primal, dual, scale) <= tol, relative_gap(primal, dual)
     if gap == 0:  # where D exceeds P it does so by rounding
         dual = min(dual, primal)
-    coef, bias = basis.expand([output.w for output in outputs])
-    values = np.column_stack([output.values for output in outputs])
+    coef, bias = basis.expand([output.w for output in settled])
+    values = np.column_stack([output.values for output in settled])
     return Polished(
         points=basis.points.astype(np.float64),
         coef=coef,
         bias=bias,
-        alpha=outputs[0].alpha,
+        alpha=settled[0].alpha,
         primal=primal,
         dual=dual,
         gap=gap,
         converged=converged,
-        passes=max(output.passes for output in outputs),
-        evidence=Evidence(rows, values, scale, sum(output.pull for output in outputs)),
+        passes=max(output.passes for output in settled),
+        evidence=Evidence(rows, values, scale, sum(output.pull for output in settled)),
     )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from budgetsvm._polish.matrix.interface import Matrix
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 
 _ROUNDING = 1e-7  # of P, that D may exceed it by
 
@@ -45,7 +45,7 @@ class SpanProblem:
     """The problem, and the best primal and dual points so far."""
 
     matrix: Matrix
-    targets: Targets
+    targets: SingleTarget
     primal: float = field(init=False)
     dual: float = 0.0  #: D(0)
     w: NDArray[np.float64] = field(init=False)  #: the best primal point ...
@@ -128,7 +128,7 @@ class Line:
 
     def __init__(
         self,
-        targets: Targets,
+        targets: SingleTarget,
         width: float,
         f: _Vector,
         direction: tuple[_Vector, _Vector],

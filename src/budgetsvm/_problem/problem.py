@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Targets
 
 
 @dataclass
@@ -11,5 +11,5 @@ class Problem:
     """Rows, and what they ask of a model."""
 
     rows: Rows
-    outputs: Outputs
+    targets: Targets
     n_total: int = 0  #: rows that the model has seen, with earlier blocks of a stream; 0: these

@@ -1,6 +1,6 @@
 """What rows ask of a model: their losses, as functions of their values f.
 
-A model has one output or several, which share its terms: `Targets` are those of one output, `OneVsRest`
+A model has one output or several, which share its terms: `SingleTarget` are those of one output, `ClassTargets`
 and `ManyTargets` make them for one output after the other, so that nothing of size rows × outputs is held
 for the classes of a classifier.
 """
@@ -33,7 +33,7 @@ def gap_scale(primal: float, saved: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Outputs(ABC):
+class Targets(ABC):
     """The targets of all outputs; `box` are the weights C of the rows, `loss` is common to all."""
 
     box: _Vector
@@ -57,7 +57,7 @@ class Outputs(ABC):
         """How many outputs there are."""
 
     @abstractmethod
-    def of_output(self, c: int) -> "Targets":
+    def of_output(self, c: int) -> "SingleTarget":
         """Return the targets of one output."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Outputs(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Targets(Outputs):
+class SingleTarget(Targets):
     """Signs y and targets of a single output."""
 
     y: _Vector
@@ -95,7 +95,7 @@ class Targets(Outputs):
         """How many outputs there are."""
         return 1
 
-    def of_output(self, c: int) -> "Targets":  # noqa: ARG002 - it is the only one
+    def of_output(self, c: int) -> "SingleTarget":  # noqa: ARG002 - it is the only one
         """Return the targets of one output."""
         return self
 
@@ -152,7 +152,7 @@ class Targets(Outputs):
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsRest(Outputs):
+class ClassTargets(Targets):
     """One output for each of `n_classes` classes: +1 for its rows, -1 for all others.
 
     `coupled`: instead, the output of a row's class is to exceed every other one by 1 (Weston & Watkins).
@@ -172,9 +172,9 @@ class OneVsRest(Outputs):
         """Whether the largest of several outputs says which class a row has."""
         return True
 
-    def of_output(self, c: int) -> Targets:
+    def of_output(self, c: int) -> SingleTarget:
         """Return the targets of one output."""
-        return Targets.of_labels(np.where(self.labels == c, 1.0, -1.0), self.box, self.loss)
+        return SingleTarget.of_labels(np.where(self.labels == c, 1.0, -1.0), self.box, self.loss)
 
     def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
         """Return those of some rows, with `scale` times their weight."""
@@ -195,7 +195,7 @@ class OneVsRest(Outputs):
 
 
 @dataclass(frozen=True, eq=False)
-class ManyTargets(Outputs):
+class ManyTargets(Targets):
     """Regression: `values` are the targets, (rows, outputs)."""
 
     values: _Matrix
@@ -205,9 +205,9 @@ class ManyTargets(Outputs):
         """How many outputs there are."""
         return int(self.values.shape[1])
 
-    def of_output(self, c: int) -> Targets:
+    def of_output(self, c: int) -> SingleTarget:
         """Return the targets of one output."""
-        return Targets(
+        return SingleTarget(
             self.box, self.loss, np.ones(len(self)), np.ascontiguousarray(self.values[:, c])
         )
 

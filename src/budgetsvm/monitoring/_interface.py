@@ -13,7 +13,7 @@ from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Targets
 
 
 @public_in("budgetsvm.monitoring")
@@ -22,7 +22,7 @@ class TrainingData:
     """What a model is fitted to: rows, and what they ask of it; both as training sees them."""
 
     rows: Rows
-    outputs: Outputs
+    targets: Targets
     intercept: bool = False  #: whether the model has a bias
     n_threads: int = 1  #: that a monitor may use
 

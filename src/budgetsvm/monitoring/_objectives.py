@@ -55,7 +55,7 @@ class Objectives:
 
         def costs(chosen: NDArray[np.int64]) -> NDArray[np.float64]:
             values = model.decision(self._rows(chosen), self._threads)
-            return self._data.outputs.some(chosen).costs(values)
+            return self._data.targets.some(chosen).costs(values)
 
         norm = self._sum(products, len(model), len(model))
         cost = self._sum(costs, len(self._data), len(model))
@@ -64,9 +64,9 @@ class Objectives:
 
     def dual(self, alpha: NDArray[np.float64] | None, model: KernelExpansion) -> Estimate:
         """Return D(α), for a single output; `model` is near Σ_i α_i y_i k(x_i, ·), or not."""
-        if self._data.outputs.count > 1 or alpha is None or len(alpha) != len(self._data):
+        if self._data.targets.count > 1 or alpha is None or len(alpha) != len(self._data):
             return UNKNOWN  # early stopping holds rows out, which have no α
-        targets = self._data.outputs.of_output(0)
+        targets = self._data.targets.of_output(0)
         weights = alpha * targets.y
         support = np.flatnonzero(weights)
         norm = self._squared_norm(support, weights[support], model)

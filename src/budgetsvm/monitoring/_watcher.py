@@ -21,7 +21,7 @@ def watched_fit(machine: Any, problem: Problem, started: float) -> Iterator[FitO
     """Give a machine its ``monitor_``, and what lets that follow a fit while this lasts."""
     monitor = machine.monitor_ = copy(machine.monitor)
     threads = count_threads(machine.n_jobs)
-    monitor.begin(TrainingData(problem.rows, problem.outputs, machine.fit_intercept, threads))
+    monitor.begin(TrainingData(problem.rows, problem.targets, machine.fit_intercept, threads))
     ending = _Ending(machine, problem)
     try:
         yield Watcher(monitor, ending, started)
@@ -39,7 +39,7 @@ class _Ending:
         self._problem = problem
 
     def __call__(self, model: KernelExpansion) -> Any:
-        other, box = copy(self.machine), self._problem.outputs.box
+        other, box = copy(self.machine), self._problem.targets.box
         other.__dict__.update(
             self.machine._ended({"_expansion": model}, self._problem.rows.X, box / box.mean())
         )

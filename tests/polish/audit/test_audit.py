@@ -19,7 +19,7 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import Targets, gap_scale
+from budgetsvm._problem.targets import SingleTarget, gap_scale
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 
 LIMITS = Limits(1e-3, 500, np.inf, 1e9, 1)
@@ -27,7 +27,7 @@ LIMITS = Limits(1e-3, 500, np.inf, 1e9, 1)
 
 def circles(dtype: Any, C: float = 1.0) -> Problem:
     X, y = make_circles(300, noise=0.05, factor=0.6, random_state=0)
-    targets = Targets.of_labels(2.0 * y - 1, np.full(300, C))
+    targets = SingleTarget.of_labels(2.0 * y - 1, np.full(300, C))
     return Problem(Rows(X, dtype, None), targets)
 
 
@@ -114,7 +114,7 @@ def test_naming_the_larger_class_is_no_solution() -> None:
     rng = np.random.default_rng(0)
     y = np.where(np.arange(2000) < 100, 1.0, -1.0)
     X = rng.standard_normal((2000, 2)) + np.where(y > 0, 2.0, 0.0)[:, np.newaxis]
-    targets = Targets.of_labels(y, np.full(2000, 1e-3))
+    targets = SingleTarget.of_labels(y, np.full(2000, 1e-3))
     problem = Problem(Rows(X, np.float64, None), targets)
     basis = Basis.of(X[::20].copy(), kernels.Gaussian(0.05))
     limits = Limits(1e-2, 500, np.inf, 1e9, 1)

@@ -21,7 +21,7 @@ from budgetsvm._polish.result import Polished, Solving
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import OneVsRest, Targets
+from budgetsvm._problem.targets import ClassTargets, SingleTarget
 from budgetsvm.losses import Hinge
 
 
@@ -107,7 +107,7 @@ OTHERS = {"sparse": sparse_matrix, "spread": spread_matrix}
 def xor(C: float, n: int = 3000, dtype: Any = np.float64) -> Problem:
     X, y = noisy_xor(n, 0)
     box = C * np.random.default_rng(0).uniform(0.5, 1.5, n)
-    return Problem(Rows(X, dtype, None), Targets.of_labels(y, box))
+    return Problem(Rows(X, dtype, None), SingleTarget.of_labels(y, box))
 
 
 def solve(problem: Problem, basis: Basis, make: Any, tol: float = 1e-3) -> Polished:
@@ -189,8 +189,8 @@ def test_terms_that_were_left_out_are_asked_for_the_same_rows() -> None:
 
 def test_classes_that_compete_need_rows() -> None:
     problem = several_outputs()
-    labels = problem.outputs.labels  # type: ignore[attr-defined]
-    coupled = OneVsRest(problem.outputs.box, Hinge(), labels, 4, coupled=True)
+    labels = problem.targets.labels  # type: ignore[attr-defined]
+    coupled = ClassTargets(problem.targets.box, Hinge(), labels, 4, coupled=True)
     with pytest.raises(TypeError, match="rows can be visited"):
         solve(Problem(problem.rows, coupled), basis_of(problem), sparse_matrix)
 

@@ -81,13 +81,13 @@ def test_a_problem_on_features_is_the_same_problem() -> None:
     problem = several_outputs()
     matrix = KernelMatrix(problem.rows, basis_of(problem), 1, PLENTY)
     spans = [
-        SpanProblem(some, problem.outputs.of_output(1))
+        SpanProblem(some, problem.targets.of_output(1))
         for some in (matrix, OrthonormalMatrix(matrix))
     ]
     rng = np.random.default_rng(0)
     for _ in range(5):
         w, alpha = 0.2 * rng.standard_normal(matrix.basis.dimension), rng.random(300)
-        alpha *= problem.outputs.box
+        alpha *= problem.targets.box
         for span in spans:
             span.offer_primal(w, span.values(w))
             span.offer_dual(alpha, span.point(alpha))

@@ -19,7 +19,7 @@ from budgetsvm._polish.weston_watkins import problem as _weston_watkins
 from budgetsvm._polish.weston_watkins.pairs import tournament
 from budgetsvm._polish.weston_watkins.problem import WestonWatkins, solve_weston_watkins
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import OneVsRest
+from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.losses import Hinge
 
 GAMMA = 0.7
@@ -45,8 +45,8 @@ def make_problem(
     return matrix, np.linalg.solve(L, rbf_kernel(X, Z, gamma=GAMMA).T).T, labels
 
 
-def classes(labels: Any, n_classes: int, box: Any) -> OneVsRest:
-    return OneVsRest(box, Hinge(), labels, n_classes, coupled=True)
+def classes(labels: Any, n_classes: int, box: Any) -> ClassTargets:
+    return ClassTargets(box, Hinge(), labels, n_classes, coupled=True)
 
 
 def solving(tol: float, most_passes: int = 1000, **options: Any) -> Solving:
@@ -234,9 +234,9 @@ def test_memory_of_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_weston_watkins, "_FEWEST_PASSES", 1)
     n, n_classes = 100_000, 120
     matrix, _, labels = make_problem(n, n_classes, n_terms=10, memory=1e7, dtype=np.float32)
-    outputs = classes(labels, n_classes, np.full(n, 0.1))
+    targets = classes(labels, n_classes, np.full(n, 0.1))
     tracemalloc.start()
-    solve_weston_watkins(matrix, outputs, solving(1e-2, 1))
+    solve_weston_watkins(matrix, targets, solving(1e-2, 1))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     shares = 4 * n * n_classes

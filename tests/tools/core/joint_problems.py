@@ -12,7 +12,7 @@ from budgetsvm._learn.joint_trainer import JointTrainer
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import ManyTargets, OneVsRest, Outputs
+from budgetsvm._problem.targets import ClassTargets, ManyTargets, Targets
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Loss
 from budgetsvm.maintenance import Maintenance, Merge, Project, Remove
 from budgetsvm.solvers import BSCA, BSGD, Solver
@@ -23,17 +23,17 @@ GAMMA = 0.15
 N = 80
 
 
-def outputs_of(kind: str, loss: Loss | None, scale: float) -> Outputs:
+def outputs_of(kind: str, loss: Loss | None, scale: float) -> Targets:
     """Five classes or three targets, for eighty points."""
     rng, box = np.random.default_rng(2), scale * weights(N, 1)
     if kind == "regression":
         return ManyTargets(box, loss or EpsilonInsensitive(0.2), rng.standard_normal((N, 3)))
     labels = rng.integers(5, size=N).astype(np.int32)
-    return OneVsRest(box, loss or Hinge(), labels, 5, kind == "coupled")
+    return ClassTargets(box, loss or Hinge(), labels, 5, kind == "coupled")
 
 
 def make_trainer(
-    outputs: Outputs,
+    targets: Targets,
     *,
     X: Any = None,
     solver: str = "bsca",
@@ -46,7 +46,7 @@ def make_trainer(
     X = blobs(N, 4, 3, 0.6)[0] if X is None else X
     kernel = kernel or kernels.Gaussian(GAMMA)
     settings = Settings(kernel, SOLVERS[solver], MAINTENANCE[maintenance], budget, bias)
-    problem = Problem(Rows(X, dtype, None), outputs)
+    problem = Problem(Rows(X, dtype, None), targets)
     return new_trainer(JointTrainer, settings, problem, np.random.default_rng(0))
 
 

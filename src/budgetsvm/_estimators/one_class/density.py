@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.rows import Rows, dense_points
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.kernels import Kernel
 
 _SAMPLE = 2000  # rows for a first estimate of the density
 _LEAST_LEVEL = 1e-3  # of the largest score
 
 
-class DensityTargets(Targets):
+class DensityTarget(SingleTarget):
     """All rows are to have a value of 1 at least."""
 
     def score(self, values: NDArray[np.float64]) -> float:

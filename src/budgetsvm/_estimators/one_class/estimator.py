@@ -12,7 +12,7 @@ from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, resolve, watched
-from budgetsvm._estimators.one_class.density import DensityTargets, typical_level, weighted_quantile
+from budgetsvm._estimators.one_class.density import DensityTarget, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
 from budgetsvm._estimators.two_phases import Training
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, generator, weighted_rows
@@ -22,7 +22,7 @@ from budgetsvm._polish.convergence import say
 from budgetsvm._polish.polish import Outcome, Solve
 from budgetsvm._polish.share import is_met, share_of, solve_for_share
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import Outputs
+from budgetsvm._problem.targets import Targets
 from budgetsvm.kernels import Gamma
 from budgetsvm.monitoring._interface import Monitor
 
@@ -166,11 +166,11 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
             raise ValueError(message)
         return super()._settings()
 
-    def _outputs(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Outputs:  # noqa: ARG002
+    def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:  # noqa: ARG002
         # With α in [0, 1], as scikit-learn has it, rows at the margin have a score of ρ. Divided by ρ
         # they have a margin of 1, and α is in [0, 1/ρ].
         total = max(float(weights.sum()), self._weight_seen)
-        return DensityTargets.of_labels(np.ones(len(weights)), weights / (self._level * total))
+        return DensityTarget.of_labels(np.ones(len(weights)), weights / (self._level * total))
 
     def _encode(
         self,
@@ -207,7 +207,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
 
     def _polish(self, problem: Problem, training: Training) -> Outcome:
         outcome = super()._polish(problem, training)
-        factor = float(problem.outputs.box[0] / outcome.problem.outputs.box[0])
+        factor = float(problem.targets.box[0] / outcome.problem.targets.box[0])
         self._level *= factor
         share = share_of(outcome.polished, outcome.problem)
         if outcome.polished.converged and not is_met(share, self.nu, factor):

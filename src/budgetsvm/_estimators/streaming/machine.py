@@ -62,11 +62,11 @@ class StreamingMachine(BudgetMachine):
             return self
         X, encoded, weights = sample.rows()
         # Every row of the sample stands for several of the stream.
-        outputs = self._outputs(encoded, weights * (sample.seen / len(weights)))
-        self._look_at(X, outputs)
+        targets = self._targets(encoded, weights * (sample.seen / len(weights)))
+        self._look_at(X, targets)
         training = self._training(settings, generator(self.random_state), started)
         with training.observers.during(Phase("polish")):
-            self._polish(self._problem(X, outputs), training)
+            self._polish(self._problem(X, targets), training)
         self._reservoir = sample  # which may have become smaller
         return self
 
@@ -102,13 +102,13 @@ class StreamingMachine(BudgetMachine):
         """One pass over checked rows, some of which are remembered."""
         self._check_stream()
         started, rng = perf_counter(), generator(self.random_state)
-        outputs = self._outputs(encoded, weights)
-        self._go_on(X, outputs, settings)
+        targets = self._targets(encoded, weights)
+        self._go_on(X, targets, settings)
         sample = self._sample()
         if sample is None and self.reservoir > 0:
             sample = Reservoir(int(self.reservoir), int(rng.integers(2**31)))
         seen = self._rows_seen + len(encoded)
-        problem = replace(self._problem(X, outputs), n_total=seen)
+        problem = replace(self._problem(X, targets), n_total=seen)
         plan = Plan(len(encoded), done=self._visits)
         self._learn(problem, plan, self._training(settings, rng, started))
         # Only now: rows that were not learned, because something went wrong, were not seen.

@@ -24,7 +24,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.span_problem import Line, rough_length
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
@@ -174,7 +174,7 @@ class SmoothProblem:
     """
 
     matrix: Matrix
-    targets: Targets
+    targets: SingleTarget
     width: float
     fixed: NDArray[np.float64]
 

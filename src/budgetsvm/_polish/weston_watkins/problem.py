@@ -25,7 +25,7 @@ from budgetsvm._polish.matrix.interface import RowMatrix
 from budgetsvm._polish.result import Evidence, Solving
 from budgetsvm._polish.span_problem import relative_gap
 from budgetsvm._polish.weston_watkins.pairs import PairwiseAscent, WorkingRows, split_into_pairs
-from budgetsvm._problem.targets import OneVsRest, gap_scale
+from budgetsvm._problem.targets import ClassTargets, gap_scale
 from budgetsvm.monitoring._observer import PolishMoment
 
 _GROUPS = 16  # sums of a pass that are kept at the same time, whatever the number of threads
@@ -71,7 +71,7 @@ class WestonWatkins:
     evidence: Evidence
 
 
-def solve_weston_watkins(matrix: RowMatrix, outputs: OneVsRest, how: Solving) -> WestonWatkins:
+def solve_weston_watkins(matrix: RowMatrix, targets: ClassTargets, how: Solving) -> WestonWatkins:
     """Solve the multi-class SVM in the span of a basis, to a relative duality gap.
 
     Parameters
@@ -91,7 +91,7 @@ def solve_weston_watkins(matrix: RowMatrix, outputs: OneVsRest, how: Solving) ->
     """
     sampled, tol = sample_rows(matrix.n, how.rng), how.limits.tol
     with single_threaded_blas():
-        solver = _Solver(matrix, outputs, how.rng)
+        solver = _Solver(matrix, targets, how.rng)
         with suppress(OutOfTime):
             solver.run(how)
         pull = solver.pull(LeftOutTerms(matrix.basis)) if solver.gap <= tol else 0.0
@@ -109,10 +109,10 @@ def solve_weston_watkins(matrix: RowMatrix, outputs: OneVsRest, how: Solving) ->
 class _Solver:
     """α with its w, the best primal point, and the best values of both objectives."""
 
-    def __init__(self, matrix: RowMatrix, outputs: OneVsRest, rng: np.random.Generator) -> None:
-        n_classes, box = outputs.count, outputs.box
+    def __init__(self, matrix: RowMatrix, targets: ClassTargets, rng: np.random.Generator) -> None:
+        n_classes, box = targets.count, targets.box
         self.matrix = matrix
-        self.labels = outputs.labels.astype(np.int64)
+        self.labels = targets.labels.astype(np.int64)
         self.box = box
         self.rng = rng
         self.share = np.zeros((matrix.n, n_classes), np.float32)
