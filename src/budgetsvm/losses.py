@@ -7,7 +7,7 @@ minimises ½‖w‖² + Σ_i C_i φ(u_i); its dual is
     max over α of  Σ_i target_i α_i - C_i φ*(α_i / C_i) - ½‖w‖²,   w = Σ_i α_i sign_i φ(x_i),
 
 φ* being the conjugate of φ. A solver needs to know of a loss no more than its class here says, and
-``src/core/loss.hpp``, which has the step of coordinate ascent. docs/losses.md shows how to add one.
+``src/core/model/losses.hpp``, which has the step of coordinate ascent. docs/losses.md shows how to add one.
 
 >>> from budgetsvm import BudgetSVC, losses
 >>> BudgetSVC(loss=losses.SquaredHinge())
