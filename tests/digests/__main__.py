@@ -1,7 +1,7 @@
 """Prove that a change to the code leaves every bit of every model as it was.
 
-    python tests/tools/digests.py record before.json     # before the change
-    python tests/tools/digests.py compare before.json    # after it; the exit code is 1 if anything differs
+    python tests/digests record before.json     # before the change
+    python tests/digests compare before.json    # after it; the exit code is 1 if anything differs
 
 A case is a fit, or a sequence of calls, through the public interface alone; its digest covers all public
 fitted attributes but times, the answers for rows held out, and the warnings. A case that raises an exception
