@@ -37,9 +37,9 @@ def plain_of(trainer: JointTrainer, kernel: reference.Kernel) -> reference.Joint
     if isinstance(targets, ManyTargets):
         return reference.Joint(kernel, X, None, targets.values, targets.box, loss, epsilon)
     assert isinstance(targets, ClassTargets)
-    targets = np.full((len(X), targets.count), targets.loss.target)
+    values = np.full((len(X), targets.count), targets.loss.target)
     return reference.Joint(
-        kernel, X, targets.labels, targets, targets.box, loss, epsilon, targets.coupled
+        kernel, X, targets.labels, values, targets.box, loss, epsilon, targets.coupled
     )
 
 

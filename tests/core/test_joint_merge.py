@@ -62,9 +62,9 @@ class Terms:
         return self.coef[: self.store.size].copy(), self.store.points().astype(float)
 
 
-def random_terms(rng: Any, size: int, targets: int = 3, spread: float = 1.0) -> tuple[Any, Any]:
+def random_terms(rng: Any, size: int, n_outputs: int = 3, spread: float = 1.0) -> tuple[Any, Any]:
     """Rows of all directions, over two orders of magnitude."""
-    rows = rng.standard_normal((size, targets)) * 10 ** rng.uniform(-2, 0, (size, 1))
+    rows = rng.standard_normal((size, n_outputs)) * 10 ** rng.uniform(-2, 0, (size, 1))
     return rows, spread * rng.standard_normal((size, 3))
 
 
@@ -170,8 +170,8 @@ def test_golden_section_is_that_of_the_reference() -> None:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_degradation_is_the_distance_in_feature_space(name: str, dtype: Any) -> None:
     rng = np.random.default_rng(1)
-    for size, spread, targets in itertools.product((2, 3, 7, 40), (0.05, 0.5, 2.0), (2, 5)):
-        rows, points = random_terms(rng, size, targets, spread)
+    for size, spread, n_outputs in itertools.product((2, 3, 7, 40), (0.05, 0.5, 2.0), (2, 5)):
+        rows, points = random_terms(rng, size, n_outputs, spread)
         terms = Terms(rows, points, dtype)
         before = terms.state
         degradation = terms.reduce(OPTIONS[name], size - 1)

@@ -46,10 +46,10 @@ def test_attributes_rebuild_the_prediction(waves, options, targets):
         y = np.column_stack([y, -y, 3 * y + 5])[:, :targets]
     model = make(**options).fit(X, y)
     assert model.predict(X).shape == y.shape
-    targets, terms = targets or 1, len(model.support_vectors_)
+    count, terms = targets or 1, len(model.support_vectors_)
     assert terms <= (model.budget or 400)
-    assert model.dual_coef_.shape == (targets, terms)
-    assert model.intercept_.shape == (targets,)
+    assert model.dual_coef_.shape == (count, terms)
+    assert model.intercept_.shape == (count,)
     assert model.intercept_.any() == model.fit_intercept
     values = rbf_kernel(X, model.support_vectors_, gamma=1.0) @ model.dual_coef_.T
     expected = model.target_mean_ + model.target_scale_ * (values + model.intercept_)

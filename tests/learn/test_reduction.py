@@ -26,11 +26,11 @@ STRATEGIES: dict[str, Maintenance] = {
 
 
 def random_model(
-    size: int, targets: int, kernel: kernels.Kernel = GAUSSIAN, dtype: Any = np.float64
+    size: int, outputs: int, kernel: kernels.Kernel = GAUSSIAN, dtype: Any = np.float64
 ) -> KernelExpansion:
     rng = np.random.default_rng(size)
     points = rng.standard_normal((size, 3)).astype(dtype)
-    coef, bias = rng.standard_normal((targets, size)), rng.standard_normal(targets)
+    coef, bias = rng.standard_normal((outputs, size)), rng.standard_normal(outputs)
     return KernelExpansion(kernel, points, coef, bias, np.ones(3))
 
 
@@ -47,8 +47,8 @@ def distance(before: KernelExpansion, after: KernelExpansion) -> float:
 
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("budget", [None, 64, 65, 1000])
-def test_a_model_within_its_budget_stays_as_it_is(budget: int | None, targets: int) -> None:
-    model = random_model(64, targets)
+def test_a_model_within_its_budget_stays_as_it_is(budget: int | None, outputs: int) -> None:
+    model = random_model(64, outputs)
     assert reduce_to_budget(model, settings(Merge(), budget)) is model
 
 
@@ -56,22 +56,22 @@ def test_a_model_within_its_budget_stays_as_it_is(budget: int | None, targets: i
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("budget", [1, 2, 10, 63])
 @pytest.mark.parametrize("name", STRATEGIES)
-def test_the_budget_is_met(name: str, budget: int, targets: int, dtype: Any) -> None:
-    model = random_model(64, targets, dtype=dtype)
+def test_the_budget_is_met(name: str, budget: int, outputs: int, dtype: Any) -> None:
+    model = random_model(64, outputs, dtype=dtype)
     coef = model.coef.copy()
     reduced = reduce_to_budget(model, settings(STRATEGIES[name], budget))
     fewest = budget - 3 if name == "multi-merge" else budget
     assert max(1, fewest) <= len(reduced) <= budget
     assert reduced.points.dtype == dtype
-    assert reduced.coef.shape == (targets, len(reduced))
+    assert reduced.coef.shape == (outputs, len(reduced))
     assert np.isfinite(reduced.coef).all()
     np.testing.assert_array_equal(reduced.bias, model.bias)
     np.testing.assert_array_equal(model.coef, coef)  # the old model is still there
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_better_maintenance_keeps_more(targets: int) -> None:
-    model = random_model(64, targets)
+def test_better_maintenance_keeps_more(outputs: int) -> None:
+    model = random_model(64, outputs)
     far = {
         name: distance(model, reduce_to_budget(model, settings(STRATEGIES[name], 32)))
         for name in ("merge", "project", "remove")
@@ -95,13 +95,13 @@ def test_outputs_that_are_alike_are_reduced_as_one(name: str) -> None:
 
 @pytest.mark.parametrize("outputs", [1, 2])
 @pytest.mark.parametrize("maintenance", [Project(), Remove()])
-def test_other_kernels(maintenance: Maintenance, targets: int) -> None:
+def test_other_kernels(maintenance: Maintenance, outputs: int) -> None:
     for kernel in (
         kernels.Laplacian(0.5),
         kernels.Polynomial(2, 0.5, 1.0),
         kernels.Callback(lambda X, Z: np.exp(-0.5 * ((X[:, None] - Z) ** 2).sum(axis=2))),
     ):
-        model = random_model(20, targets, kernel)
+        model = random_model(20, outputs, kernel)
         reduced = reduce_to_budget(model, settings(maintenance, 12, kernel))
         assert len(reduced) == 12
 
@@ -113,17 +113,17 @@ def test_merging_needs_the_gaussian_kernel() -> None:
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_a_call_is_a_bounded_amount_of_work(targets: int) -> None:
+def test_a_call_is_a_bounded_amount_of_work(outputs: int) -> None:
     """Some hundred reductions; the degradations add up to what the calls say together."""
-    model = random_model(1000, targets)
-    sizes = np.linalg.norm(model.coef, axis=0) if targets > 1 else model.coef[0]
+    model = random_model(1000, outputs)
+    sizes = np.linalg.norm(model.coef, axis=0) if outputs > 1 else model.coef[0]
     terms = TermStore.of(model.points, sizes, GAUSSIAN, 0)
-    rows = np.zeros((terms.capacity, targets))
+    rows = np.zeros((terms.capacity, outputs))
     rows[:1000] = model.coef.T
     calls, how = 0, (GAUSSIAN.core(), Remove().core(), 10)
     while terms.size > 10:
         before = terms.size
-        if targets > 1:
+        if outputs > 1:
             terms.size, lost = _core.joint_reduce(terms.arrays, terms.size, rows, *how)
         else:
             terms.size, lost = _core.reduce(terms.arrays, terms.size, *how)

@@ -130,7 +130,7 @@ def test_kernel_values_of_a_single_precision_model(name: str) -> None:
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_a_python_kernel_sees_the_rows_as_they_are(targets: int) -> None:
+def test_a_python_kernel_sees_the_rows_as_they_are(outputs: int) -> None:
     seen = []
 
     def function(X: Any, Z: Any) -> Any:
@@ -139,8 +139,8 @@ def test_a_python_kernel_sees_the_rows_as_they_are(targets: int) -> None:
 
     rng = np.random.default_rng(2)
     points = rng.standard_normal((5, 2)).astype(np.float32)
-    coef = rng.standard_normal((targets, 5))
-    model = KernelExpansion(kernels.Callback(function), points, coef, np.zeros(targets), None)
+    coef = rng.standard_normal((outputs, 5))
+    model = KernelExpansion(kernels.Callback(function), points, coef, np.zeros(outputs), None)
     X = 1e154 * DIRECTIONS
     expected = np.tanh(X @ points.T.astype(float)) @ coef.T
     np.testing.assert_allclose(model.decision(X), expected)
