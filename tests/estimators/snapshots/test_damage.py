@@ -152,6 +152,9 @@ def test_any_change_of_a_value(draw: Any, case: tuple[str, str]) -> None:
 
 def _use(model: Any, subject: str) -> None:
     """Do all that can be done with an estimator: it may complain, but no more than that."""
+    # Parameters may ask for any amount of work: that is not damage.
+    usual = {"epochs": "auto", "budget": 8, "max_passes": 50, "time_limit": None, "n_jobs": 1}
+    model.set_params(**{k: v for k, v in usual.items() if k in model.get_params()})
     calls = [
         lambda: _answers(model),
         lambda: model.partial_fit(SECOND.rows(), SECOND.targets(subject)),
