@@ -1,13 +1,15 @@
 """The same seed gives the same bits: whatever the number of threads, and the memory that is free."""
 
+import itertools
 from typing import Any
 
 import pytest
 from sequences.runs import SUBJECTS, Data
 from sklearn.datasets import make_moons
+from threadpoolctl import threadpool_limits
 from tools.frozen import frozen
 
-from budgetsvm import BudgetSVC
+from budgetsvm import BudgetFeatures, BudgetSVC
 from budgetsvm._common import memory
 
 MACHINES = [subject for subject in SUBJECTS if subject != "features"]
@@ -49,6 +51,24 @@ def test_very_many_threads_change_nothing() -> None:
     model = BudgetSVC(gamma=2.0, budget=40, random_state=0, n_jobs=1)
     one = _bits(model.fit(X, y))
     assert _bits(model.set_params(n_jobs=100_000).fit(X, y)) == one
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_threads_of_blas_change_nothing(precision: Any) -> None:
+    """Also in what a fitted machine answers: not our threads alone, those of BLAS as well."""
+    X, y = make_moons(9000, noise=0.3, random_state=0)
+    options: dict[str, Any] = {"gamma": 5.0, "precision": precision, "random_state": 0}
+    features = BudgetFeatures(300, basis="random", **options).fit(X, y)
+    model = BudgetSVC(budget=60, **options).fit(X, X[:, 0].round())
+    found = []
+    for blas, ours in itertools.product((1, 2), (1, 2)):
+        with threadpool_limits(blas, "blas"):
+            answers = [
+                features.set_params(n_jobs=ours).transform(X),
+                model.set_params(n_jobs=ours).decision_function(X),
+            ]
+        found.append(frozen(answers))
+    assert all(bits == found[0] for bits in found)
 
 
 @pytest.mark.parametrize("subject", MACHINES)
