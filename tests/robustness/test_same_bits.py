@@ -57,9 +57,9 @@ def test_very_many_threads_change_nothing() -> None:
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_threads_of_blas_change_nothing(precision: Any) -> None:
     """Also in what a fitted machine answers: not our threads alone, those of BLAS as well."""
-    X = np.random.default_rng(0).standard_normal((20_000, 5))
-    options: dict[str, Any] = {"gamma": 0.5, "precision": precision, "random_state": 0}
-    features = BudgetFeatures(200, basis="random", **options).fit(X)
+    X = np.random.default_rng(0).standard_normal((20_000, 20))
+    options: dict[str, Any] = {"gamma": 0.05, "precision": precision, "random_state": 0}
+    features = BudgetFeatures(300, basis="random", **options).fit(X)
     model = BudgetSVC(budget=60, epochs=1, **options).fit(X, np.clip(X[:, 0].round(), -1, 1))
     found = []
     for blas, ours in itertools.product((1, 2), (1, 2)):
