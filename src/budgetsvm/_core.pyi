@@ -155,6 +155,23 @@ def ascend(
     moved to the front of `order`. Returns their number and the extreme projected gradients.
     """
 
+def climb(
+    loss: _Loss,
+    gram: _Float,
+    y: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    box: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    f: NDArray[np.float64],
+    precision: float,
+    most_steps: int,
+) -> tuple[int, float]:
+    """Greedy dual coordinate ascent on a working set with the kernel values `gram`; f follows alpha.
+
+    Ends when no violation exceeds the precision, or after so many steps. Returns their number and the
+    largest violation.
+    """
+
 def reduce(
     terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance, budget: int
 ) -> tuple[int, float]:

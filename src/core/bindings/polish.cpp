@@ -2,6 +2,7 @@
 // Phase 2, passes over a matrix that is held in memory: see module.cpp.
 #include "bindings/arguments.hpp"
 #include "polish/ascent.hpp"
+#include "polish/kernel_ascent.hpp"
 #include "polish/passes.hpp"
 
 namespace budgetsvm {
@@ -73,11 +74,33 @@ std::tuple<std::int64_t, double, double> ascend_rows(
 }
 
 template <class T>
+std::tuple<std::int64_t, double> climb_set(const LossArg& loss, Array<const T, 2> gram,
+                                           Array<const double, 1> y, Array<const double, 1> targets,
+                                           Array<const double, 1> box, Array<double, 1> alpha,
+                                           Array<double, 1> f, double precision,
+                                           std::int64_t most_steps) {
+    for (const std::size_t length : {gram.shape(1), y.shape(0), targets.shape(0), box.shape(0),
+                                     alpha.shape(0), f.shape(0)})
+        require(length == gram.shape(0), "arrays of the working set differ in length");
+    require(precision >= 0, "the precision must not be negative");
+    const Loss chosen = unpack_loss(loss);
+    const WorkingSet<T> set{gram.data(),  y.data(), targets.data(),
+                            box.data(),   alpha.data(), f.data(),
+                            checked_length(gram.shape(0))};
+    nb::gil_scoped_release release;
+    const Climb found =
+        chosen.visit([&](const auto& one) { return climb(one, set, precision, most_steps); });
+    return {found.steps, found.violation};
+}
+
+template <class T>
 void bind(nb::module_& m) {
     using nb::arg;
     m.def("ascend", &ascend_rows<T>, arg("loss"), array("rows"), array("curvature"), array("y"),
           array("targets"), array("box"), array("alpha"), array("w"), array("order"), arg("upper"),
           arg("lower"));
+    m.def("climb", &climb_set<T>, arg("loss"), array("gram"), array("y"), array("targets"),
+          array("box"), array("alpha"), array("f"), arg("precision"), arg("most_steps"));
     m.def("times", &times_block<T>, array("block"), array("chosen"), array("coef"), array("out"));
     m.def("add_transposed_times", &add_transposed_times_block<T>, array("block"), array("chosen"),
           array("v"), array("sums"));
