@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "monitoring": {"_model", "_problem", *OPTIONS, "_common"},
     "_learn": LEARNING,
     "_polish": LEARNING,
-    "_estimators": {"_learn", "_polish", *LEARNING} - {"_core"},
+    "_exact": {"_polish", *LEARNING},
+    "_estimators": {"_learn", "_polish", "_exact", *LEARNING} - {"_core"},
     "streams": {"_common"},
     "datasets": {"streams", "_common"},
     "cli": {"_estimators", "budgetsvm", "datasets", "streams", *LEARNING},
@@ -91,6 +92,7 @@ def test_the_phases_have_one_door_each() -> None:
     words = {
         "_learn": {"learn", "settings", "early_stopping", "given_terms", "reduction"},
         "_polish": {"polish", "result", "convergence", "share", "basis"},
+        "_exact": {"exact"},
     }
     for folder, known in words.items():
         for path in (PACKAGE / "_estimators").rglob("*.py"):

@@ -78,13 +78,18 @@ support_vectors_ : ndarray of shape (n_terms, n_features)
     The points z_j of the model. After merging these are not training points any more.
 duality_gap_ : float
     After a polish: (P - D) / P. The model's objective is within this share of the best possible
-    with its terms. Infinity: nothing is certified.
+    with its terms, or of all, as `certifies_` says. Infinity: nothing is certified.
 objective_ : tuple of float
     After a polish: P of the model and D of the dual point that proves the gap.
 converged_ : bool
     After a polish: whether `duality_gap_` is at most `tol` (and, where even the best model saves little
     of what a constant one costs, the gap is little beside that), and the costs of a sample of the rows,
     computed anew in float64 by other formulas, agree with it.
+certifies_ : {"full problem", "span"}
+    After a polish: which problem `duality_gap_` and `objective_` are about. Where the budget is a quarter of the
+    rows or more, the exact machine is tried first: "full problem" says that it, or a model as good up to
+    `tol`, fits into the budget, so that no model of any size has a smaller P than D. "span": no model with
+    the same terms has.
 validation_scores_ : ndarray of shape (n_iter_,)
     With `early_stopping`: the score on the rows held out, after every epoch.
 n_iter_ : int

@@ -34,6 +34,7 @@ _NOT_KEPT = (
     "duality_gap_",
     "objective_",
     "converged_",
+    "certifies_",
     "validation_scores_",
     "n_iter_",
     "history_",

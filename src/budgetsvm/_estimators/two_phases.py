@@ -14,6 +14,7 @@ from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
+from budgetsvm._exact.exact import solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, visits_of_epochs
@@ -31,6 +32,11 @@ from budgetsvm.monitoring._watcher import watched_fit
 
 # Of a time limit, for phase 1; a fraction of a second in any case: without terms there is no model.
 _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
+
+#: What a certificate is about, as `certifies_` says it.
+FULL, SPAN = "full problem", "span"
+#: The attributes that a certificate is made of.
+CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +96,46 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self, problem: Problem, training: Training, origin: Origin | None
     ) -> Polished | None:
         """Both phases, the first one if there are no terms for these data yet."""
+        known = origin is not None and origin == self._origin and self._polishes
+        exact = self._may_be_exact(problem, training, known=known)
         self._forget_certificate()
         self.n_iter_ = 0
-        known = origin is not None and origin == self._origin
-        if not (known and self._polishes):
+        few, found = self.budget is not None and len(problem.rows) <= self.budget, None
+        if exact and not few:  # nobody follows it: phase 1 may still come
+            found = self._solve_exactly(problem, training, FitObserver())
+        if found is None and (exact or not known) and not (exact and few):
             problem = self._find_terms(problem, training)
         self._origin = origin
         if not self._polishes:
             return None
         with training.observers.during(Phase("polish")):
-            return self._polish(problem, training).polished
+            if exact and few:
+                found = self._solve_exactly(problem, training, training.observers)
+                if found is None:
+                    problem = self._find_terms(problem, training)
+            if found is None:
+                return self._polish(problem, training).polished
+            return self._keep(found, training.observers).polished
+
+    # ---- the full problem ----
+
+    def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
+        """Whether to solve the full problem before anything else; where it was no use, terms that are known stay."""
+        asked = self._polishes and self._learns_terms and not self.early_stopping
+        if not (asked and self._solve is solve_as_it_is):
+            return False
+        if known and getattr(self, "certifies_", "") == SPAN:
+            return False
+        limits, kernel = self._limits(training), self._expansion.kernel
+        return worth_trying(problem, kernel, self.budget or 0, limits)
+
+    def _solve_exactly(
+        self, problem: Problem, training: Training, observer: FitObserver
+    ) -> Outcome | None:
+        """Solve the full problem, if that can be done within the budget."""
+        how, start = self._polishing(training, observer), self._warm_point(problem)
+        alpha = None if start is None else start.alpha
+        return solve_exactly(self._expansion, problem, how, self.budget or 0, alpha)
 
     # ---- phase 1 ----
 
@@ -172,7 +208,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return {}
 
     def _forget_certificate(self) -> None:
-        for name in ("duality_gap_", "objective_", "converged_", "validation_scores_"):
+        for name in (*CERTIFICATE, "validation_scores_"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----
@@ -184,19 +220,24 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _polish(self, problem: Problem, training: Training) -> Outcome:
         """Phase 2, on the current terms."""
-        observers = training.observers
-        how = Polishing(
+        how, model = self._polishing(training, training.observers), self._expansion
+        if self.budget is not None and len(model) > self.budget:  # which was lowered
+            model = reduce_to_budget(model, training.settings)
+        outcome = polish_model(model, problem, how, self._warm_point(problem))
+        return self._keep(outcome, training.observers)
+
+    def _polishing(self, training: Training, observer: FitObserver) -> Polishing:
+        return Polishing(
             self._limits(training),
             training.rng,
             intercept=self.fit_intercept,
             may_widen=self.precision == "auto",
             solve=self._solve,
-            observer=observers,
+            observer=observer,
         )
-        model = self._expansion
-        if self.budget is not None and len(model) > self.budget:  # which was lowered
-            model = reduce_to_budget(model, training.settings)
-        outcome = polish_model(model, problem, how, self._warm_point(problem))
+
+    def _keep(self, outcome: Outcome, observers: Observers) -> Outcome:
+        """Keep what was found, and show it."""
         self._take_over(outcome)
         polished, state = outcome.polished, (outcome.model, outcome.polished.alpha)
         objective = (polished.primal, polished.dual)
@@ -213,6 +254,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
+        self.certifies_ = FULL if outcome.full else SPAN
         single = outcome.model.points.dtype == np.float32
         if not outcome.trusted:
             warn_not_precise(polished, single=single)

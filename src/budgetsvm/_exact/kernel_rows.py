@@ -19,7 +19,7 @@ from budgetsvm.kernels import Kernel
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
-_STRIPE = 2048  # columns
+_STRIPE, _STRIPE_VALUES = 2048, 1 << 24  # columns; features of these
 _ROWS_AT_ONCE = 64  # of a stripe: a bounded amount of work
 
 
@@ -30,7 +30,8 @@ class KernelRows:
         """Keep at most `most_rows`, and not fewer than are asked for at once."""
         n = len(rows)
         self.rows, self.limits, self.count = rows, limits, 0
-        self._slices = [slice(start, min(start + _STRIPE, n)) for start in range(0, n, _STRIPE)]
+        width = int(np.clip(_STRIPE_VALUES // rows.X.shape[1], _ROWS_AT_ONCE, _STRIPE))
+        self._slices = [slice(start, min(start + width, n)) for start in range(0, n, width)]
         self._terms = [_stored(rows, part, kernel) for part in self._slices]
         self._kernel = self._terms[0].core_kernel(kernel)
         self._most = min(n, most_rows)
@@ -57,11 +58,15 @@ class KernelRows:
 
     def gram(self, chosen: _Indices) -> NDArray[Any]:
         """Return the kernel values of the chosen rows, which are sorted, among each other."""
+        return self.values(chosen, chosen)
+
+    def values(self, chosen: _Indices, others: _Indices) -> NDArray[Any]:
+        """Return the kernel values of the chosen rows with others, which are sorted."""
         slots = self.slots(chosen)
-        values = np.empty((len(chosen), len(chosen)), self.rows.dtype)
+        values = np.empty((len(chosen), len(others)), self.rows.dtype)
         for held, columns in zip(self._held, self._slices, strict=True):
-            first, last = np.searchsorted(chosen, (columns.start, columns.stop))
-            inside = chosen[first:last] - columns.start
+            first, last = np.searchsorted(others, (columns.start, columns.stop))
+            inside = others[first:last] - columns.start
             values[:, first:last] = held[slots[:, np.newaxis], inside]
         return values
 

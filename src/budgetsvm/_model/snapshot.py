@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 1, "library": "1.0", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 2, "library": "1.1", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,10 +18,25 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 1
+VERSION = 2
+
+
+def _say_what_is_certified(machine: Any) -> Any:
+    """Version 2: before, a certificate was always about the span of the terms. Nothing is checked here."""
+    state = machine.get("state") if isinstance(machine, dict) else None
+    if not isinstance(state, dict):
+        return machine
+    new = dict(state)
+    if "learner" in state:  # of features
+        new["learner"] = _say_what_is_certified(state["learner"])
+    elif "duality_gap" in state:
+        new["certifies"] = None if state["duality_gap"] is None else "span"
+    return machine | {"state": new}
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
-UPGRADES: dict[int, Callable[[Record], Record]] = {}
+UPGRADES: dict[int, Callable[[Record], Record]] = {1: _say_what_is_certified}
 
 _PLAIN_KINDS = "biufU"  # of arrays
 _DEEPEST = 20

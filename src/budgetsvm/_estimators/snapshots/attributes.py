@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._estimators.streaming.reservoir import Reservoir
+from budgetsvm._estimators.two_phases import FULL, SPAN
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._model.option_records import read_option
@@ -129,6 +130,10 @@ def _read_objective(fields: Fields, name: str) -> tuple[Any, ...]:
     return tuple(pair.number(one, finite=False) for one in "PD")
 
 
+def _read_certifies(fields: Fields, name: str) -> Any:
+    return fields.choice(name, (FULL, SPAN))
+
+
 def _read_output(fields: Fields, name: str) -> dict[str, str]:
     inside = fields.inside(name)
     chosen = inside.choice("transform", ("default", "pandas", "polars"))
@@ -169,6 +174,7 @@ _MACHINE = _ANY | {
     "duality_gap": Attribute("duality_gap_", _any_number, may_lack=True),
     "objective": Attribute("objective_", _read_objective, may_lack=True),
     "converged": Attribute("converged_", lambda fields, name: fields.truth(name), may_lack=True),
+    "certifies": Attribute("certifies_", _read_certifies, may_lack=True),
     "dual": Attribute("_dual", _read_dual),
     "origin": Attribute("_origin", _part(Origin), _recorded),
     "reservoir": Attribute("_reservoir", _part(Reservoir), _recorded),

@@ -8,6 +8,7 @@ import numpy as np
 
 from budgetsvm._common.checks import check_choice
 from budgetsvm._estimators.svc import BudgetSVC
+from budgetsvm._estimators.two_phases import CERTIFICATE
 from budgetsvm.losses import make_loss
 
 
@@ -73,8 +74,7 @@ def _targets_are_strange(machine: Any) -> bool:
 
 
 def _certificate_is_torn(machine: Any) -> bool:
-    names = ("duality_gap_", "objective_", "converged_")
-    return len({hasattr(machine, name) for name in names}) > 1
+    return len({hasattr(machine, name) for name in CERTIFICATE}) > 1
 
 
 _Problems = dict[str, Callable[[Any], bool]]
@@ -90,7 +90,7 @@ _MACHINE: _Problems = {
     "'reservoir' has rows of another width than 'n_features_in', or more than 'rows_seen'": (
         _sample_is_strange
     ),
-    "'duality_gap', 'objective' and 'converged' belong together": _certificate_is_torn,
+    "'duality_gap', 'objective', 'converged' and 'certifies' belong together": _certificate_is_torn,
 }
 _OF_KIND: dict[str, _Problems] = {
     "BudgetSVC": {

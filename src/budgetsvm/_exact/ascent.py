@@ -1,0 +1,99 @@
+"""The dual problems of all outputs, on common kernel values: how far to climb, and when to give up."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._exact.dual import Certificate, OutputDual
+from budgetsvm._exact.fewer_terms import Expansion, pivots_of, whole
+from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.polish import Polishing
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import dense_points, kernel_diagonal
+from budgetsvm.kernels import Kernel
+from budgetsvm.monitoring._observer import PolishMoment
+
+_Vector = NDArray[np.float64]
+
+# Multiplications: what both phases would take, roughly, in passes over B columns and factorisations of B³.
+_PASSES, _FACTORISATIONS = 100, 0.5
+# Where more than this is new in a support vector after so many others, on average, none can be left out.
+_ROUGH, _PROBES = 0.5, 64
+_TOO_MANY = 1.05  # times the budget: support vectors, before that is looked at
+
+
+class Ascent:
+    """Solves the duals of all outputs, one after the other."""
+
+    def __init__(self, kernel: Kernel, problem: Problem, how: Polishing, budget: int) -> None:
+        rows, limits = problem.rows, how.limits
+        n, size = len(rows), np.dtype(rows.dtype).itemsize
+        self.kernel, self.problem, self.how, self.budget = kernel, problem, how, budget
+        self.diagonal = kernel_diagonal(rows, kernel, np.arange(n))
+        # What the machine has no room for, though it may be used, is computed again.
+        room = int(min(limits.memory, limits.room) / (n * size))
+        self._values = KernelRows(rows, kernel, limits, room)
+        self.duals: list[OutputDual] = []
+        outputs = problem.targets.count
+        self._most_work = outputs * (_PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3)
+        self._probed = n <= budget
+
+    def begin(self, alpha: _Vector | None) -> None:
+        """Begin at α, as far as it is feasible, or at 0."""
+        targets = self.problem.targets
+        for c in range(targets.count):
+            single, start = targets.of_output(c), np.zeros(len(targets))
+            if alpha is not None and targets.count == 1:
+                start = single.loss.feasible(alpha / single.box) * single.box
+            intercept = self.how.intercept
+            self.duals.append(OutputDual(self._values, single, start, constant=intercept))
+
+    def expansion(self) -> Expansion:
+        """Return the model of all outputs."""
+        return whole(self.duals)
+
+    def climb_to(self, gap: float) -> bool:
+        """Climb until every output has this gap, or the limits are reached; returns False to give up."""
+        return all(self._climb(dual, gap) for dual in self.duals)
+
+    def _climb(self, dual: OutputDual, gap: float) -> bool:
+        limits = self.how.limits
+        while True:
+            limits.tick()
+            found = dual.certificate()
+            self._show(dual, found)
+            if found.gap <= gap or dual.passes >= limits.max_passes:
+                return True
+            if self._is_too_dear() or self._is_rough():
+                return False
+            if not dual.climb():
+                return True
+
+    def _is_too_dear(self) -> bool:
+        return sum(dual.work for dual in self.duals) > self._most_work
+
+    def _is_rough(self) -> bool:
+        """Whether there are too many support vectors, and none of them can be left out."""
+        if self._probed or len(self.expansion().terms) <= _TOO_MANY * self.budget:
+            return False
+        self._probed = True
+        return pivots_of(self.duals, self.diagonal, _PROBES).left > _ROUGH
+
+    def _show(self, dual: OutputDual, found: Certificate) -> None:
+        """Let the observer look; of several outputs it sees the gap alone."""
+        observer = self.how.observer
+        if len(self.duals) > 1:
+            observer.in_polish(PolishMoment(found.gap, dual.passes))
+            return
+
+        def state() -> tuple[KernelExpansion, _Vector]:
+            return self.model(self.expansion()), dual.alpha
+
+        objective = found.primal, found.dual
+        observer.in_polish(PolishMoment(found.gap, dual.passes, objective, state))
+
+    def model(self, expansion: Expansion) -> KernelExpansion:
+        """Return an expansion as a model of its own."""
+        rows = self.problem.rows
+        points = dense_points(rows, expansion.terms)
+        return KernelExpansion(self.kernel, points, expansion.coef, expansion.bias, rows.centre)

@@ -1,0 +1,153 @@
+"""The dual problem of one output on all rows, solved by coordinate ascent on working sets.
+
+    D(α) = Σ_i target_i α_i - C_i φ*(α_i / C_i) - ½ Σ_ij α_i y_i α_j y_j k(x_i, x_j),
+
+with f_i = Σ_j α_j y_j k(x_i, x_j) kept for all rows. P(w(α)) - D(α) is a sum over the rows,
+C_i φ(u_i) + C_i φ*(α_i / C_i) - α_i u_i ≥ 0: those that contribute most to it are the working set (Dünner,
+Parnell & Jaggi 2017), half of which stays for the next round, as what is gained is lost again otherwise. A round
+climbs on the set alone, in the cache, and brings f up to date by as many rows of the kernel matrix.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm import _core
+from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._polish.span_problem import relative_gap
+from budgetsvm._problem.targets import SingleTarget
+
+_Vector = NDArray[np.float64]
+_Indices = NDArray[np.int64]
+
+_SHARE, _FEWEST, _MOST = 6, 512, 2048  # of n, rows of a working set
+_STEPS_PER_ROW = 4
+_RIGOUR = 0.5  # of the mean contribution to the gap: what a violation may be at the end of a round
+_LEAST_RIGOUR = 1e-8
+
+
+def set_size(n: int) -> int:
+    """Return how many rows a working set has."""
+    return min(n, max(_FEWEST, min(_MOST, n // _SHARE)))
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """P and D of one output, and what their gap is measured by."""
+
+    primal: float
+    dual: float
+    scale: float
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap (P - D) / scale."""
+        return relative_gap(self.primal, self.dual, self.scale)
+
+
+def certificate(
+    targets: SingleTarget, f: _Vector, norm: float, alpha: _Vector, norm_of_alpha: float
+) -> Certificate:
+    """Return P of a function with values f and ‖w‖² = `norm`, and D of a dual point, by the definition."""
+    primal = 0.5 * norm + targets.cost(targets.slack(f))
+    dual = targets.gain(alpha) - 0.5 * norm_of_alpha
+    return Certificate(primal, dual, targets.scale(primal, dual))
+
+
+class OutputDual:
+    """The dual of one output, from a feasible α; `constant`: every kernel value is 1 larger, for a bias."""
+
+    def __init__(
+        self, kernel: KernelRows, targets: SingleTarget, alpha: _Vector, *, constant: bool
+    ) -> None:
+        self.kernel, self.targets, self.constant = kernel, targets, constant
+        self.alpha, self.f = np.zeros(len(targets)), np.zeros(len(targets))
+        self.rounds = self.work = 0  #: work: multiplications, but for kernel values
+        self._set: _Indices = np.empty(0, np.int64)
+        self._rigour = _RIGOUR
+        self._move_to(alpha)
+
+    @property
+    def support(self) -> _Indices:
+        """The rows whose α is not 0."""
+        return np.flatnonzero(self.alpha)
+
+    @property
+    def beta(self) -> _Vector:
+        """The coefficients of all rows."""
+        return self.alpha * self.targets.y
+
+    @property
+    def bias(self) -> float:
+        """The coefficient of the constant function."""
+        return float(self.beta.sum()) if self.constant else 0.0
+
+    @property
+    def passes(self) -> int:
+        """How often all rows were gone through: so many were in working sets."""
+        return -(-self.rounds * set_size(len(self.alpha)) // len(self.alpha))
+
+    def certificate(self) -> Certificate:
+        """Return P and D of this α."""
+        norm = float(self.beta @ self.f)
+        return certificate(self.targets, self.f, norm, self.alpha, norm)
+
+    def climb(self) -> bool:
+        """Go one round; returns whether there is any use in another one."""
+        gaps = self._gaps()
+        chosen = self._working_set(gaps)
+        if len(chosen) == 0:
+            return False
+        gram = self.kernel.gram(chosen)
+        if self.constant:
+            gram += 1
+        targets, alpha, f = self.targets.some(chosen), self.alpha[chosen], self.f[chosen]
+        precision = self._rigour * float(gaps.sum() / self.targets.box.sum())
+        most, target = _STEPS_PER_ROW * len(chosen), np.ascontiguousarray(targets.target)
+        steps, _ = _core.climb(
+            targets.loss.core(), gram, targets.y, target, targets.box, alpha, f, precision, most
+        )
+        self._change(chosen, alpha)
+        self.rounds += 1
+        self.work += len(chosen) * (len(self.alpha) + 2 * steps)
+        if steps == 0:  # rows of little weight are less precise than others
+            self._rigour *= 0.1
+        return self._rigour >= _LEAST_RIGOUR
+
+    def _gaps(self) -> _Vector:
+        """Return what every row contributes to P - D."""
+        box, loss, u = self.targets.box, self.targets.loss, self.targets.slack(self.f)
+        gaps = box * (loss.value(u) + loss.conjugate(self.alpha / box)) - self.alpha * u
+        return np.maximum(0.0, gaps)
+
+    def _working_set(self, gaps: _Vector) -> _Indices:
+        n, size = len(gaps), set_size(len(gaps))
+        if size == n:
+            return np.arange(n)
+        order = np.argsort(-gaps, kind="stable")
+        old = np.zeros(n, np.bool_)
+        old[self._set] = True
+        others = order[~old[order] & (gaps[order] > 0)]
+        fresh = others[: size - min(size // 2, len(self._set))]
+        again = order[old[order]][: size - len(fresh)]
+        self._set = np.sort(np.concatenate([fresh, again]))
+        return self._set
+
+    def _change(self, chosen: _Indices, alpha: _Vector) -> None:
+        """Put other α in the place of the chosen ones; f follows, and both or neither of them change."""
+        moved = alpha != self.alpha[chosen]
+        rows = chosen[moved]
+        change = (alpha[moved] - self.alpha[rows]) * self.targets.y[rows]
+        if len(rows) == 0:
+            return
+        f = self.f + self.kernel.sums(rows, change) + (change.sum() if self.constant else 0.0)
+        new = self.alpha.copy()
+        new[rows] = alpha[moved]
+        self.alpha, self.f = new, f
+
+    def _move_to(self, alpha: _Vector) -> None:
+        rows, size = np.flatnonzero(alpha), set_size(len(alpha))
+        for start in range(0, len(rows), size):
+            part = rows[start : start + size]
+            self._change(part, alpha[part])

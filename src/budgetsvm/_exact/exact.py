@@ -1,0 +1,88 @@
+"""The exact machine, where the budget is not small against the number of rows.
+
+Phase 1 visits 20 B rows at least, each of which takes B kernel values: where B ≥ n / 4 that is more than all n² of
+them. So the dual of the full problem is solved first. If its solution has no more than B support vectors, or a
+model in the span of B of them is as good up to `tol`, that is the model, and its certificate is about all models.
+Otherwise there is nothing to show, and both phases have their turn.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._common.limits import Limits, OutOfTime
+from budgetsvm._common.threads import single_threaded_blas
+from budgetsvm._exact.ascent import Ascent
+from budgetsvm._exact.certified import certified_outcome
+from budgetsvm._exact.fewer_terms import Expansion, fewer_terms
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.polish import Outcome, Polishing
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.targets import ClassTargets
+from budgetsvm.kernels import Kernel, Sigmoid
+from budgetsvm.losses import Logistic
+
+_Vector = NDArray[np.float64]
+
+_LEAST_SHARE = 4  # of the rows, that the budget is
+_HELD_SHARE = 0.75  # of the memory limit, for kernel values; the rest is for the points
+_OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
+_BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
+
+
+def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) -> bool:
+    """Whether the full problem can be solved exactly, at no more than both phases would cost."""
+    n, n_features = problem.rows.X.shape
+    targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
+    if kernel.in_python or isinstance(kernel, Sigmoid):  # which is not positive definite
+        return False
+    if isinstance(targets, ClassTargets) and targets.coupled:
+        return False
+    if isinstance(targets.loss, Logistic) and n > budget:  # every row is a support vector
+        return False
+    values, points = n * n * size, n * n_features * size
+    fits = max(values / _HELD_SHARE, points / (1 - _HELD_SHARE)) <= limits.memory
+    return fits and _LEAST_SHARE * budget >= n
+
+
+def solve_exactly(
+    model: KernelExpansion,
+    problem: Problem,
+    how: Polishing,
+    budget: int,
+    alpha: _Vector | None,
+) -> Outcome | None:
+    """Solve the full problem, from α if there is one; None: not within the budget, or not at this price."""
+    with single_threaded_blas():
+        found = _attempt(model, problem, how, budget, alpha)
+        single = problem.rows.dtype == np.float32
+        if found is None or found.polished.converged or not (single and how.may_widen):
+            return found
+        wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
+        if how.limits.late() or not worth_trying(wide, model.kernel, budget, how.limits):
+            return found
+        return _attempt(model.in_precision(np.float64), wide, how, budget, found.polished.alpha)
+
+
+def _attempt(
+    model: KernelExpansion, problem: Problem, how: Polishing, budget: int, alpha: _Vector | None
+) -> Outcome | None:
+    """Solve the full problem in the precision of its rows."""
+    ascent, tol = Ascent(model.kernel, problem, how, budget), how.limits.tol
+    expansion: Expansion | None = None
+    with suppress(OutOfTime):
+        ascent.begin(alpha)
+        if not ascent.climb_to(_OF_TOLERANCE * tol):
+            return None
+        expansion = ascent.expansion()
+        if len(expansion.terms) > budget:
+            if not ascent.climb_to(_BEFORE_REDUCTION * tol):
+                return None
+            expansion = fewer_terms(ascent.duals, ascent.diagonal, budget, _OF_TOLERANCE * tol)
+    if expansion is None:  # the time is up, or there are too many terms
+        expansion = ascent.expansion()
+    if len(expansion.terms) > budget:
+        return None
+    return certified_outcome(problem, how, ascent, expansion)

@@ -1,0 +1,151 @@
+"""A model of no more terms than the budget, near a solution of the full problem that has more.
+
+Terms are chosen among the support vectors: first pivots of a Cholesky decomposition, which takes the one with
+the largest |α| times what is new in it, k(z, z) less the part that lies in the span of those before; then, as
+that would take m B² operations for all, those with the largest such product after the first few hundred. Their
+coefficients are those of the function in their span that is nearest to the solution: it has the same values
+at all chosen points, K_ZZ β = f(Z), solved by conjugate gradients. The dual point is that of the full
+problem, so that the gap between the two certifies the model against *all* models.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm import _core
+from budgetsvm._common.threads import for_each
+from budgetsvm._exact.dual import Certificate, OutputDual, certificate
+from budgetsvm._exact.kernel_rows import KernelRows
+
+_Vector = NDArray[np.float64]
+_Indices = NDArray[np.int64]
+
+_PIVOTS = 256  # that take account of all before
+_LOOK, _MOST_STEPS = 10, 200  # of conjugate gradients
+_ROWS_AT_ONCE = 512  # of a product
+_PROGRESS = 0.98  # of P - D is left, where there is use in going on
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """Rows that are the terms of a model, their coefficients (outputs, terms) and the biases."""
+
+    terms: _Indices
+    coef: NDArray[np.float64]
+    bias: _Vector
+
+
+def whole(duals: list[OutputDual]) -> Expansion:
+    """Return the solution itself."""
+    terms = np.flatnonzero(np.any([dual.alpha != 0 for dual in duals], axis=0))
+    coef = np.array([dual.beta[terms] for dual in duals])
+    return Expansion(terms, coef, np.array([dual.bias for dual in duals]))
+
+
+class Pivots:
+    """Pivots among some rows, by weight times what is new in them; `news` is what is new in each after all."""
+
+    def __init__(
+        self, kernel: KernelRows, rows: _Indices, diagonal: _Vector, weights: _Vector, count: int
+    ) -> None:
+        self.rows, self.weights, self.news = rows, weights, diagonal.copy()
+        self._diagonal = diagonal
+        least = float(np.finfo(kernel.rows.dtype).eps * diagonal.max(initial=0.0))
+        self.chosen: list[int] = []
+        lower = np.zeros((len(rows), count))
+        for k in range(min(count, len(rows))):
+            best = int(np.argmax(self.news * weights))
+            if self.news[best] <= least:
+                break  # what is left is rounding
+            values = kernel.values(rows[best : best + 1], rows)[0]
+            column = (values - lower[:, :k] @ lower[best, :k]) / np.sqrt(self.news[best])
+            lower[:, k] = column
+            self.news = np.maximum(0.0, self.news - column**2)
+            self.news[best] = 0.0
+            self.chosen.append(best)
+
+    @property
+    def left(self) -> float:
+        """Which share is new in a row after all pivots, on average by weight."""
+        every = float(self._diagonal @ self.weights)
+        return float(self.news @ self.weights) / every if every > 0 else 0.0
+
+    def best(self, count: int) -> _Indices:
+        """Return so many rows, sorted: the pivots, and what promises most after them."""
+        promise = self.news * self.weights
+        promise[self.chosen] = np.inf
+        return np.sort(self.rows[np.argsort(-promise, kind="stable")[:count]])
+
+
+def pivots_of(duals: list[OutputDual], diagonal: _Vector, count: int) -> Pivots:
+    """Return pivots among the support vectors of all outputs."""
+    rows = whole(duals).terms
+    weights = np.sum([abs(dual.alpha[rows]) for dual in duals], axis=0)
+    return Pivots(duals[0].kernel, rows, diagonal[rows], weights, count)
+
+
+def fewer_terms(
+    duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
+) -> Expansion | None:
+    """Return a model of so many terms at most whose gap is good; None: there is none near by."""
+    solution = whole(duals)
+    if len(solution.terms) <= budget:
+        return solution
+    terms = pivots_of(duals, diagonal, _PIVOTS).best(budget)
+    coef, gap, scale = np.empty((len(duals), len(terms))), 0.0, 0.0
+    for c, dual in enumerate(duals):
+        coef[c], found = nearest_model(dual, terms, good)
+        gap, scale = gap + found.primal - found.dual, scale + found.scale
+    return Expansion(terms, coef, solution.bias) if gap <= good * scale else None
+
+
+def nearest_model(dual: OutputDual, terms: _Indices, good: float) -> tuple[_Vector, Certificate]:
+    """Return coefficients of the terms for one output, and a certificate; a gap that is good ends the search."""
+    kernel, bias, best = dual.kernel, dual.bias, dual.beta[terms]
+    norm_of_alpha, found = float(dual.beta @ dual.f), None
+    for beta in _interpolations(kernel, terms, dual.f[terms] - bias, best):
+        f = kernel.sums(terms, beta) + bias
+        norm = float(beta @ (f[terms] - bias)) + bias**2
+        now = certificate(dual.targets, f, norm, dual.alpha, norm_of_alpha)
+        before = np.inf if found is None else found.primal - found.dual
+        if now.primal - now.dual < before:
+            best, found = beta, now
+        if now.gap <= good or now.primal - now.dual > _PROGRESS * before:
+            break
+    assert found is not None
+    return best, found
+
+
+def _interpolations(
+    kernel: KernelRows, terms: _Indices, values: _Vector, start: _Vector
+) -> Iterator[_Vector]:
+    """Solve K_ZZ β = values by conjugate gradients from a start; gives β every few steps."""
+    gram = kernel.gram(terms)
+    beta = start.copy()
+    rest = values - _times(kernel, gram, beta)
+    direction, square = rest.copy(), float(rest @ rest)
+    for step in range(1, _MOST_STEPS + 1):
+        product = _times(kernel, gram, direction)
+        curvature = float(direction @ product)
+        if curvature > 0:
+            length = square / curvature
+            beta, rest = beta + length * direction, rest - length * product
+            before, square = square, float(rest @ rest)
+            direction = rest + (square / before) * direction
+        if step % _LOOK == 0 or not (curvature > 0 and square > 0):
+            yield beta
+        if not (curvature > 0 and square > 0):  # solved, or but for rounding so
+            return
+
+
+def _times(kernel: KernelRows, gram: NDArray[Any], v: _Vector) -> _Vector:
+    """Return the product of a matrix and a vector; threads share the rows."""
+    out, every = np.empty(len(gram)), np.arange(len(gram))
+    parts = [slice(s, s + _ROWS_AT_ONCE) for s in range(0, len(gram), _ROWS_AT_ONCE)]
+    kernel.limits.tick()
+    threads = kernel.limits.n_threads
+    for_each(lambda part: _core.times(gram, every[part], v, out[part]), parts, threads)
+    return out
