@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._exact.dual import Certificate, OutputDual
-from budgetsvm._exact.fewer_terms import Expansion, pivots_of, whole
+from budgetsvm._exact.fewer_terms import Expansion, is_rough, whole
 from budgetsvm._exact.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Polishing
@@ -17,8 +17,6 @@ _Vector = NDArray[np.float64]
 
 # Multiplications: what both phases would take, roughly, in passes over B columns and factorisations of B³.
 _PASSES, _FACTORISATIONS = 100, 0.5
-# Where more than this is new in a support vector after so many others, on average, none can be left out.
-_ROUGH, _PROBES = 0.5, 64
 _TOO_MANY = 1.05  # times the budget: support vectors, before that is looked at
 
 
@@ -77,7 +75,7 @@ class Ascent:
         if self._probed or len(self.expansion().terms) <= _TOO_MANY * self.budget:
             return False
         self._probed = True
-        return pivots_of(self.duals, self.diagonal, _PROBES).left > _ROUGH
+        return is_rough(self.duals, self.diagonal, self.how.limits.tol)
 
     def _show(self, dual: OutputDual, found: Certificate) -> None:
         """Let the observer look; of several outputs it sees the gap alone."""

@@ -24,9 +24,10 @@ _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
 _PIVOTS = 256  # that take account of all before
+_PROBES, _ROUGH = 64, 30.0  # pivots of a first look; times the tolerance, an estimate
 _LOOK, _MOST_STEPS = 10, 200  # of conjugate gradients
 _ROWS_AT_ONCE = 512  # of a product
-_PROGRESS = 0.98  # of P - D is left, where there is use in going on
+_PROGRESS, _PATIENCE = 0.99, 3  # of P - D is left, after so many looks, where there is use in going on
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,6 @@ class Pivots:
         self, kernel: KernelRows, rows: _Indices, diagonal: _Vector, weights: _Vector, count: int
     ) -> None:
         self.rows, self.weights, self.news = rows, weights, diagonal.copy()
-        self._diagonal = diagonal
         least = float(np.finfo(kernel.rows.dtype).eps * diagonal.max(initial=0.0))
         self.chosen: list[int] = []
         lower = np.zeros((len(rows), count))
@@ -67,12 +67,6 @@ class Pivots:
             self.news[best] = 0.0
             self.chosen.append(best)
 
-    @property
-    def left(self) -> float:
-        """Which share is new in a row after all pivots, on average by weight."""
-        every = float(self._diagonal @ self.weights)
-        return float(self.news @ self.weights) / every if every > 0 else 0.0
-
     def best(self, count: int) -> _Indices:
         """Return so many rows, sorted: the pivots, and what promises most after them."""
         promise = self.news * self.weights
@@ -85,6 +79,17 @@ def pivots_of(duals: list[OutputDual], diagonal: _Vector, count: int) -> Pivots:
     rows = whole(duals).terms
     weights = np.sum([abs(dual.alpha[rows]) for dual in duals], axis=0)
     return Pivots(duals[0].kernel, rows, diagonal[rows], weights, count)
+
+
+def is_rough(duals: list[OutputDual], diagonal: _Vector, tol: float) -> bool:
+    """Whether no support vector can be left out, by an estimate: then too much is new in each after some others.
+
+    ½ Σ_i α_i² news_i is what leaving all of them out would cost if what is new in one were not in any other.
+    """
+    pivots = pivots_of(duals, diagonal, _PROBES)
+    squares = np.sum([dual.alpha[pivots.rows] ** 2 for dual in duals], axis=0)
+    bound = sum(dual.certificate().dual for dual in duals)
+    return 0.5 * float(squares @ pivots.news) > _ROUGH * tol * bound
 
 
 def fewer_terms(
@@ -105,15 +110,16 @@ def fewer_terms(
 def nearest_model(dual: OutputDual, terms: _Indices, good: float) -> tuple[_Vector, Certificate]:
     """Return coefficients of the terms for one output, and a certificate; a gap that is good ends the search."""
     kernel, bias, best = dual.kernel, dual.bias, dual.beta[terms]
-    norm_of_alpha, found = float(dual.beta @ dual.f), None
+    norm_of_alpha, found, since = float(dual.beta @ dual.f), None, 0
     for beta in _interpolations(kernel, terms, dual.f[terms] - bias, best):
         f = kernel.sums(terms, beta) + bias
         norm = float(beta @ (f[terms] - bias)) + bias**2
         now = certificate(dual.targets, f, norm, dual.alpha, norm_of_alpha)
         before = np.inf if found is None else found.primal - found.dual
+        since = 0 if now.primal - now.dual < _PROGRESS * before else since + 1
         if now.primal - now.dual < before:
             best, found = beta, now
-        if now.gap <= good or now.primal - now.dual > _PROGRESS * before:
+        if now.gap <= good or since >= _PATIENCE:
             break
     assert found is not None
     return best, found
