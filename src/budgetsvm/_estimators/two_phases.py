@@ -32,6 +32,7 @@ from budgetsvm.monitoring._watcher import watched_fit
 
 # Of a time limit, for phase 1; a fraction of a second in any case: without terms there is no model.
 _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
+_EXACT_SHARE = 0.25  # for the full problem, where phase 1 may come after it
 
 #: What a certificate is about, as `certifies_` says it.
 FULL, SPAN = "full problem", "span"
@@ -95,47 +96,67 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _train(
         self, problem: Problem, training: Training, origin: Origin | None
     ) -> Polished | None:
-        """Both phases, the first one if there are no terms for these data yet."""
+        """The full problem, or both phases: the first one if there are no terms for these data yet."""
         known = origin is not None and origin == self._origin and self._polishes
         exact = self._may_be_exact(problem, training, known=known)
         self._forget_certificate()
         self.n_iter_ = 0
-        few, found = self.budget is not None and len(problem.rows) <= self.budget, None
-        if exact and not few:  # nobody follows it: phase 1 may still come
+        few = len(problem.rows) <= (self.budget or 0)
+        if exact and few:  # there is no phase 1
+            self._origin = origin
+            with training.observers.during(Phase("polish")):
+                return self._train_exactly(problem, training).polished
+        if exact:  # nobody gets to see that: phase 1 may still come
             found = self._solve_exactly(problem, training, FitObserver())
-        if found is None and (exact or not known) and not (exact and few):
+            if found is not None:
+                self._origin = origin
+                with training.observers.during(Phase("polish")):
+                    return self._keep(found, training.observers).polished
+            self._forget_terms()
+        if exact or not known:
             problem = self._find_terms(problem, training)
         self._origin = origin
         if not self._polishes:
             return None
         with training.observers.during(Phase("polish")):
-            if exact and few:
-                found = self._solve_exactly(problem, training, training.observers)
-                if found is None:
-                    problem = self._find_terms(problem, training)
-            if found is None:
-                return self._polish(problem, training).polished
-            return self._keep(found, training.observers).polished
+            return self._polish(problem, training).polished
 
     # ---- the full problem ----
 
     def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
-        """Whether to solve the full problem before anything else; where it was no use, terms that are known stay."""
-        asked = self._polishes and self._learns_terms and not self.early_stopping
-        if not (asked and self._solve is solve_as_it_is):
+        """Whether to try the full problem first; not where terms are known since that was of no use."""
+        wanted = self._polishes and self._learns_terms and not self.early_stopping
+        if not (wanted and self._solve is solve_as_it_is):
             return False
-        if known and getattr(self, "certifies_", "") == SPAN:
+        if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
         limits, kernel = self._limits(training), self._expansion.kernel
         return worth_trying(problem, kernel, self.budget or 0, limits)
 
+    def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
+        """Solve the full problem where all rows may be terms, in one way or the other."""
+        found = self._solve_exactly(problem, training, training.observers)
+        if found is not None:
+            return self._keep(found, training.observers)
+        self._forget_terms()
+        return self._polish(self._find_terms(problem, training), training)
+
     def _solve_exactly(
         self, problem: Problem, training: Training, observer: FitObserver
     ) -> Outcome | None:
-        """Solve the full problem, if that can be done within the budget."""
+        """Solve the full problem, if that can be done within the budget and its share of the time."""
         how, start = self._polishing(training, observer), self._warm_point(problem)
+        if self.time_limit is not None and len(problem.rows) > (self.budget or 0):
+            deadline = training.started + _EXACT_SHARE * self.time_limit
+            how = replace(how, limits=replace(how.limits, deadline=deadline))
         alpha = None if start is None else start.alpha
         return solve_exactly(self._expansion, problem, how, self.budget or 0, alpha)
+
+    def _forget_terms(self) -> None:
+        """Begin anew: the terms of an exact solution are those of its C."""
+        model = self._expansion
+        self._expansion = model.with_points(model.points[:0])
+        self._dual, self._visits, self.history_ = None, 0, []
 
     # ---- phase 1 ----
 

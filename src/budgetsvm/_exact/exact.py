@@ -44,7 +44,7 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     values, points = n * n * size, n * n_features * size
     fits = max(values / _HELD_SHARE, points / (1 - _HELD_SHARE)) <= limits.memory
-    return fits and _LEAST_SHARE * budget >= n
+    return bool(fits and _LEAST_SHARE * budget >= n)
 
 
 def solve_exactly(
@@ -57,13 +57,16 @@ def solve_exactly(
     """Solve the full problem, from α if there is one; None: not within the budget, or not at this price."""
     with single_threaded_blas():
         found = _attempt(model, problem, how, budget, alpha)
-        single = problem.rows.dtype == np.float32
-        if found is None or found.polished.converged or not (single and how.may_widen):
+        if found is None or found.polished.converged:
             return found
-        wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
-        if how.limits.late() or not worth_trying(wide, model.kernel, budget, how.limits):
-            return found
-        return _attempt(model.in_precision(np.float64), wide, how, budget, found.polished.alpha)
+        if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
+            problem = replace(problem, rows=replace(problem.rows, dtype=np.float64))
+            if worth_trying(problem, model.kernel, budget, how.limits):
+                found = _attempt(model, problem, how, budget, found.polished.alpha)
+    if found is None or found.polished.converged:
+        return found
+    # What the time was up for is better than nothing, but not where phase 1 would find something in time.
+    return found if how.limits.late() and len(problem.rows) <= budget else None
 
 
 def _attempt(

@@ -27,7 +27,11 @@ _PIVOTS = 256  # that take account of all before
 _PROBES, _ROUGH = 64, 30.0  # pivots of a first look; times the tolerance, an estimate
 _LOOK, _MOST_STEPS = 10, 200  # of conjugate gradients
 _ROWS_AT_ONCE = 512  # of a product
-_PROGRESS, _PATIENCE = 0.99, 3  # of P - D is left, after so many looks, where there is use in going on
+_AIM = 0.5  # of the gap that will do: what these look for, as it is cheap
+_PROGRESS, _PATIENCE = (
+    0.99,
+    3,
+)  # of P - D is left, after so many looks, where there is use in going on
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +106,7 @@ def fewer_terms(
     terms = pivots_of(duals, diagonal, _PIVOTS).best(budget)
     coef, gap, scale = np.empty((len(duals), len(terms))), 0.0, 0.0
     for c, dual in enumerate(duals):
-        coef[c], found = nearest_model(dual, terms, good)
+        coef[c], found = nearest_model(dual, terms, _AIM * good)
         gap, scale = gap + found.primal - found.dual, scale + found.scale
     return Expansion(terms, coef, solution.bias) if gap <= good * scale else None
 

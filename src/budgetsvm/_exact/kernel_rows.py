@@ -35,7 +35,9 @@ class KernelRows:
         self._terms = [_stored(rows, part, kernel) for part in self._slices]
         self._kernel = self._terms[0].core_kernel(kernel)
         self._most = min(n, most_rows)
-        self._held = [np.empty((self._most, s.stop - s.start), rows.dtype) for s in self._slices]
+        self._held: list[NDArray[Any]] = [
+            np.empty((self._most, s.stop - s.start), rows.dtype) for s in self._slices
+        ]
         self._slot: _Indices = np.full(n, -1)  # of every row, where it is held
         self._row: _Indices = np.full(self._most, -1)  # of every slot
         self._used: _Indices = np.zeros(self._most, np.int64)  # when

@@ -67,7 +67,9 @@ class Outcome:
     problem: Problem
     trusted: bool  #: the audit agrees
     complete: bool  #: no term that was left out of the basis would have helped
-    full: bool = False  #: the certificate is about all models, and not those in the span of the terms
+    full: bool = (
+        False  #: the certificate is about all models, and not those in the span of the terms
+    )
 
 
 def polish_model(

@@ -79,13 +79,17 @@ std::tuple<std::int64_t, double> climb_set(const LossArg& loss, Array<const T, 2
                                            Array<const double, 1> box, Array<double, 1> alpha,
                                            Array<double, 1> f, double precision,
                                            std::int64_t most_steps) {
-    for (const std::size_t length : {gram.shape(1), y.shape(0), targets.shape(0), box.shape(0),
-                                     alpha.shape(0), f.shape(0)})
+    for (const std::size_t length :
+         {gram.shape(1), y.shape(0), targets.shape(0), box.shape(0), alpha.shape(0), f.shape(0)})
         require(length == gram.shape(0), "arrays of the working set differ in length");
     require(precision >= 0, "the precision must not be negative");
     const Loss chosen = unpack_loss(loss);
-    const WorkingSet<T> set{gram.data(),  y.data(), targets.data(),
-                            box.data(),   alpha.data(), f.data(),
+    const WorkingSet<T> set{gram.data(),
+                            y.data(),
+                            targets.data(),
+                            box.data(),
+                            alpha.data(),
+                            f.data(),
                             checked_length(gram.shape(0))};
     nb::gil_scoped_release release;
     const Climb found =
