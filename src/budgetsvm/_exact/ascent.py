@@ -16,7 +16,7 @@ from budgetsvm.monitoring._observer import PolishMoment
 _Vector = NDArray[np.float64]
 
 # Multiplications: what both phases would take, roughly, in passes over B columns and factorisations of B³.
-_PASSES, _FACTORISATIONS = 100, 0.5
+_PASSES, _FACTORISATIONS, _LEAST_WORK = 100, 0.5, 2e8
 _TOO_MANY = 1.05  # times the budget: support vectors, before that is looked at
 
 
@@ -33,7 +33,8 @@ class Ascent:
         self._values = KernelRows(rows, kernel, limits, room)
         self.duals: list[OutputDual] = []
         outputs = problem.targets.count
-        self._most_work = outputs * (_PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3)
+        work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3
+        self._most_work = max(_LEAST_WORK, outputs * work)
         self._probed = n <= budget
 
     def begin(self, alpha: _Vector | None) -> None:
