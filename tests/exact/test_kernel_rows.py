@@ -20,7 +20,9 @@ def _narrow_stripes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_rows, "_ROWS_AT_ONCE", 8)
 
 
-def made(X: Any, name: str = "rbf", most: int = N, threads: int = 1, dtype: Any = np.float64) -> Any:
+def made(
+    X: Any, name: str = "rbf", most: int = N, threads: int = 1, dtype: Any = np.float64
+) -> Any:
     limits = Limits(1e-2, 100, np.inf, 1e9, threads)
     return KernelRows(Rows(X, dtype, None), KERNELS[name][0], limits, most)
 
@@ -40,7 +42,9 @@ def test_values_and_sums(name: str, kind: str, dtype: Any) -> None:
     )
     np.testing.assert_allclose(rows.gram(others), K[np.ix_(others, others)], tolerance, tolerance)
     weights = np.array([1.0, -2.0, 0.5])
-    np.testing.assert_allclose(rows.sums(chosen, weights), weights @ K[chosen], tolerance, tolerance)
+    np.testing.assert_allclose(
+        rows.sums(chosen, weights), weights @ K[chosen], tolerance, tolerance
+    )
     assert rows.count == 8  # each row once
 
 

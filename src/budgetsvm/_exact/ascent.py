@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._exact.dual import Certificate, OutputDual
-from budgetsvm._exact.fewer_terms import Expansion, is_rough, whole
+from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whole
 from budgetsvm._exact.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Polishing
@@ -17,6 +17,7 @@ _Vector = NDArray[np.float64]
 
 # Multiplications: what both phases would take, roughly, in passes over B columns and factorisations of B³.
 _PASSES, _FACTORISATIONS, _LEAST_WORK = 100, 0.5, 2e8
+_SOME_PASSES = 3
 _TOO_MANY = 1.05  # times the budget: support vectors, before that is looked at
 
 
@@ -35,7 +36,7 @@ class Ascent:
         outputs = problem.targets.count
         work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3
         self._most_work = max(_LEAST_WORK, outputs * work)
-        self._probed = n <= budget
+        self._probed, self._ranked = n <= budget, False
 
     def begin(self, alpha: _Vector | None) -> None:
         """Begin at α, as far as it is feasible, or at 0."""
@@ -63,13 +64,24 @@ class Ascent:
             self._show(dual, found)
             if found.gap <= gap or dual.passes >= limits.max_passes:
                 return True
-            if self._is_too_dear() or self._is_rough():
+            if self._is_too_dear() or self._is_rough() or self._has_low_rank():
                 return False
             if not dual.climb():
                 return True
 
     def _is_too_dear(self) -> bool:
-        return sum(dual.work for dual in self.duals) > self._most_work
+        return self._work > self._most_work
+
+    @property
+    def _work(self) -> float:
+        return sum(dual.work for dual in self.duals)
+
+    def _has_low_rank(self) -> bool:
+        """Whether both phases would be cheap; looked at when it is clear that the ascent takes its time."""
+        if self._ranked or self._work < _SOME_PASSES * len(self.diagonal) ** 2:
+            return False
+        self._ranked = True
+        return has_low_rank(self.duals, self.diagonal)
 
     def _is_rough(self) -> bool:
         """Whether there are too many support vectors, and none of them can be left out."""

@@ -16,7 +16,7 @@ from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._exact.ascent import Ascent
 from budgetsvm._exact.certified import certified_outcome
-from budgetsvm._exact.fewer_terms import Expansion, fewer_terms
+from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._problem.problem import Problem
@@ -81,9 +81,12 @@ def _attempt(
             return None
         expansion = ascent.expansion()
         if len(expansion.terms) > budget:
+            good, diagonal = _OF_TOLERANCE * tol, ascent.diagonal
+            if choose_terms(ascent.duals, diagonal, budget, good) is None:
+                return None
             if not ascent.climb_to(_BEFORE_REDUCTION * tol):
                 return None
-            expansion = fewer_terms(ascent.duals, ascent.diagonal, budget, _OF_TOLERANCE * tol)
+            expansion = fewer_terms(ascent.duals, diagonal, budget, good)
     if expansion is None:  # the time is up, or there are too many terms
         expansion = ascent.expansion()
     if len(expansion.terms) > budget:

@@ -25,6 +25,8 @@ _Indices = NDArray[np.int64]
 
 _PIVOTS = 256  # that take account of all before
 _PROBES, _ROUGH = 64, 30.0  # pivots of a first look; times the tolerance, an estimate
+_TOO_DEAR = 5.0  # times the tolerance, an estimate
+_LOW = 1e-3  # of the kernel values
 _LOOK, _MOST_STEPS = 10, 200  # of conjugate gradients
 _ROWS_AT_ONCE = 512  # of a product
 _AIM = 0.5  # of the gap that will do: what these look for, as it is cheap
@@ -96,6 +98,29 @@ def is_rough(duals: list[OutputDual], diagonal: _Vector, tol: float) -> bool:
     return 0.5 * float(squares @ pivots.news) > _ROUGH * tol * bound
 
 
+def has_low_rank(duals: list[OutputDual], diagonal: _Vector) -> bool:
+    """Whether next to nothing is new in a support vector after some others.
+
+    Then coordinates hinder each other, and a solution in the span of those few is cheap.
+    """
+    pivots = pivots_of(duals, diagonal, _PROBES)
+    every = float(diagonal[pivots.rows] @ pivots.weights)
+    return len(pivots.rows) > 2 * _PROBES and float(pivots.news @ pivots.weights) <= _LOW * every
+
+
+def choose_terms(
+    duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
+) -> _Indices | None:
+    """Return terms among the support vectors; None: what is left out would cost too much, by an estimate."""
+    pivots = pivots_of(duals, diagonal, _PIVOTS)
+    terms = pivots.best(budget)
+    left_out = ~np.isin(pivots.rows, terms)
+    squares = np.sum([dual.alpha[pivots.rows] ** 2 for dual in duals], axis=0)
+    cost = 0.5 * float((squares * pivots.news)[left_out].sum())
+    scale = sum(dual.certificate().scale for dual in duals)
+    return terms if cost <= _TOO_DEAR * good * scale else None
+
+
 def fewer_terms(
     duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
 ) -> Expansion | None:
@@ -103,7 +128,9 @@ def fewer_terms(
     solution = whole(duals)
     if len(solution.terms) <= budget:
         return solution
-    terms = pivots_of(duals, diagonal, _PIVOTS).best(budget)
+    terms = choose_terms(duals, diagonal, budget, good)
+    if terms is None:
+        return None
     coef, gap, scale = np.empty((len(duals), len(terms))), 0.0, 0.0
     for c, dual in enumerate(duals):
         coef[c], found = nearest_model(dual, terms, _AIM * good)
