@@ -27,6 +27,7 @@ from budgetsvm.losses import Logistic
 _Vector = NDArray[np.float64]
 
 _LEAST_SHARE = 4  # of the rows, that the budget is
+_FEW_TERMS, _FEW_ROWS = 512, 1.5  # fewer terms; times these, rows
 _HELD_SHARE = 0.75  # of the memory limit, for kernel values; the rest is for the points
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
@@ -41,6 +42,8 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
     if isinstance(targets, ClassTargets) and targets.coupled:
         return False
     if isinstance(targets.loss, Logistic) and n > budget:  # every row is a support vector
+        return False
+    if budget < _FEW_TERMS and n > _FEW_ROWS * budget:  # then both phases take little time
         return False
     values, points = n * n * size, n * n_features * size
     fits = max(values / _HELD_SHARE, points / (1 - _HELD_SHARE)) <= limits.memory
