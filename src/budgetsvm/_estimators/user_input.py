@@ -13,7 +13,8 @@ from budgetsvm._common.checks import check_choice, check_integer, check_number
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._learn.settings import Settings
-from budgetsvm.kernels import Gamma, make_kernel
+from budgetsvm.kernels import make_kernel
+from budgetsvm.kernels._interface import Gamma
 from budgetsvm.maintenance import make_maintenance
 from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.solvers import make_solver
