@@ -141,7 +141,7 @@ def make_maintenance(maintenance: object, kernel: Kernel, budget: int | None) ->
     if isinstance(maintenance, str):
         check_choice("maintenance", maintenance, tuple(BY_NAME))
         maintenance = BY_NAME[maintenance]
-    if not isinstance(maintenance, Maintenance):
+    if not isinstance(maintenance, Maintenance) or type(maintenance) is Maintenance:
         message = (
             f"maintenance must be one of {', '.join(map(repr, BY_NAME))} or an object of "
             f"budgetsvm.maintenance, not {maintenance!r}"

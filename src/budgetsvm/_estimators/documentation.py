@@ -140,7 +140,10 @@ def documented(*, without: Collection[str] = ()) -> Callable[[_Class], _Class]:
         common = {
             name: entry for name, entry in _entries(_ATTRIBUTES).items() if name not in without
         }
-        attributes = "\n".join((own | {k: v for k, v in common.items() if k not in own}).values())
+        first = {k: v for k, v in common.items() if k == "support_vectors_"}
+        attributes = "\n".join(
+            (first | own | {k: v for k, v in common.items() if k not in own}).values()
+        )
         text = text.replace(_section(text, "Parameters"), parameters)
         cls.__doc__ = text.replace(_section(text, "Attributes"), attributes)
         return cls

@@ -54,8 +54,9 @@ class MachineParameters(PlainPickles, BaseEstimator):
 
     def _set_parameters(self, given: dict[str, Any]) -> None:
         """Take over what ``__init__`` was called with, given as its ``locals()``."""
-        for name in self._get_param_names():
-            setattr(self, name, given[name])
+        for name, value in given.items():
+            if name not in ("self", "__class__"):  # a subclass may have more of its own
+                setattr(self, name, value)
 
     def _settings(self) -> Settings:
         """Check all parameters, and return those that training needs."""
