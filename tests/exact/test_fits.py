@@ -157,9 +157,9 @@ def test_other_problems_go_their_own_way() -> None:
 
 @pytest.mark.parametrize("budget", [150, 700])
 def test_threads_and_layouts_change_nothing(budget: int) -> None:
-    X, y = blobs(600, 3, 0, distance=1.0)
+    X, y = blobs(600, 6, 0, distance=1.0)
     X[X < 0.2] = 0
-    parameters = {"gamma": 0.02, "budget": budget, "random_state": 0, "kernel": "poly", "coef0": 1}
+    parameters = {"gamma": 0.3, "budget": budget, "random_state": 0, "kernel": "poly", "coef0": 1}
     parameters["maintenance"] = "remove"
     one = BudgetSVC(**parameters, n_jobs=1).fit(X, y)
     assert one.certifies_ == FULL
