@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from budgetsvm import kernels
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.newton.step import HessianSolver
+from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._problem.rows import Rows
 
 
