@@ -29,8 +29,9 @@ from budgetsvm._polish.newton.row_sum import RowSum, Sample, Samples
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
-_PRECISION = 0.1  # of a step: the next one corrects what is missing
-_LOOKS, _WINDOW = 3, 4  # iterations before the rest is predicted, and on which that is based
+_PRECISION = 0.25  # of a step: the next one corrects what is missing
+# Iterations before the rest is predicted: at least so many, and this share of what it is worth to go on.
+_FEWEST_LOOKS, _LOOKS = 3, 0.3
 _TYPICAL = 5  # iterations with a good factor, before there was one
 _SMALLEST_SAMPLE = 0.5  # rows per dimension
 _FIRST_SAMPLE = 4  # or as many as cost so many iterations
@@ -49,6 +50,7 @@ class HessianSolver:
         self._sum = RowSum()
         self._rows = 0  # of the sample to begin with; 0: not known yet
         self._typical = _TYPICAL  # iterations after a factorisation
+        self._regret = 0  # iterations that a new factor would have saved
 
     def solve(self, matrix: Matrix, weights: _Vector, scale: float, v: _Vector) -> _Vector:
         """Return s for c_i = scale · weights_i, most of which may be zero."""
@@ -64,12 +66,16 @@ class HessianSolver:
         count = self._rows or costs.first_sample()
         sample = self._choose(system, samples, count)
         worth = self._renewal(system, sample) / costs.iteration
-        if self._factor is not None:
-            x, found, _ = system.iterate(x, self._factor, worth + self._typical)
-        elif worth > _PATIENCE:
-            x, found, _ = system.iterate(x, self.basis.lower, worth + self._typical)
+        factor = self._factor
+        if factor is None and worth > _PATIENCE:
+            factor = self.basis.lower
+        if factor is not None and self._regret < worth:
+            left = worth - self._regret + self._typical
+            x, found, iterations = system.iterate(x, factor, left)
+            self._regret += max(0, iterations - self._typical)
         while not found:
             factor = self._factor = self._factorise(system.matrix, sample, scale)
+            self._regret = 0
             if sample.complete:
                 return solve_factored(factor, system.b)
             worth = (costs.sum(count) + costs.factor) / costs.iteration
@@ -96,7 +102,7 @@ class HessianSolver:
 
     def _learn(self, costs: "_Costs", count: int, iterations: int) -> None:
         """Remember what sample was good enough; one that was better than that, at half its size."""
-        self._typical = max(iterations, _LOOKS)
+        self._typical = max(iterations, _FEWEST_LOOKS)
         better = iterations * costs.iteration < 0.5 * costs.sum(count)
         self._rows = max(costs.smallest_sample, count // 2 if better else count)
 
@@ -179,7 +185,7 @@ class _System:
         direction = guess = solve_factored(factor, residual)
         sizes = [float(residual @ guess)]
         wanted = _PRECISION**2 * float(self.b @ solve_factored(factor, self.b))
-        while sizes[-1] > wanted and _to_come(sizes, wanted) <= worth:
+        while sizes[-1] > wanted and _to_come(sizes, wanted, worth) <= worth:
             image = self.product(direction)
             length = sizes[-1] / float(direction @ image)
             x = x + length * direction
@@ -190,11 +196,11 @@ class _System:
         return x, sizes[-1] <= wanted, len(sizes) - 1
 
 
-def _to_come(sizes: list[float], wanted: float) -> float:
-    """Predict how many iterations are to come, by how fast the residual fell in the last ones."""
+def _to_come(sizes: list[float], wanted: float, worth: float) -> float:
+    """Predict how many iterations are to come, by how fast the residual fell in the later half of those so far."""
     done = len(sizes) - 1
-    if done < _LOOKS:
+    if done < max(_FEWEST_LOOKS, _LOOKS * worth):
         return 0.0
-    window = min(done, _WINDOW)
+    window = (done + 1) // 2
     rate = log(sizes[-1 - window] / sizes[-1]) / window
     return log(sizes[-1] / wanted) / rate if rate > 0 else inf
