@@ -22,6 +22,7 @@ _Tick: TypeAlias = Callable[[float], None]
 
 _SMALL = 1024  # up to here LAPACK is as fast
 _COLUMNS, _ROWS = 256, 512  # of a block, and of what one thread does at a time
+_GATHERED = 64  # rows
 
 
 def cholesky(matrix: _Array, n_threads: int, tick: _Tick) -> _Array:
@@ -56,8 +57,35 @@ def _multiply(matrix: _Array, block: slice, by: _Array, rows: slice) -> None:
     matrix[rows, block] = matrix[rows, block] @ by
 
 
-def _pieces(start: int, stop: int) -> list[slice]:
-    return [slice(first, min(first + _ROWS, stop)) for first in range(start, stop, _ROWS)]
+def _pieces(start: int, stop: int, step: int = _ROWS) -> list[slice]:
+    return [slice(first, min(first + step, stop)) for first in range(start, stop, step)]
+
+
+def cut_to_lower(matrix: _Array) -> _Array:
+    """Return a copy by rows with zeros above the diagonal: as np.tril, which takes much longer for large ones."""
+    lower = np.array(matrix, order="C")
+    for rows in _pieces(0, len(lower)):
+        lower[rows, rows] = np.tril(lower[rows, rows])
+        lower[rows, rows.stop :] = 0
+    return lower
+
+
+def principal(matrix: _Array, chosen: NDArray[np.int64]) -> _Array:
+    """Return the chosen rows and columns of a matrix; a few rows at a time stay in the cache in between."""
+    out = np.empty((len(chosen), len(chosen)))
+    for rows in _pieces(0, len(chosen), _GATHERED):
+        np.take(matrix[chosen[rows]], chosen, axis=1, out=out[rows])
+    return out
+
+
+def symmetrised(matrix: _Array) -> _Array:
+    """Return (A + Aᵀ) / 2 in the place of A, tile by tile: whole columns would miss the cache at every number."""
+    tiles = _pieces(0, len(matrix))
+    for i, rows in enumerate(tiles):
+        for columns in tiles[: i + 1]:
+            mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
+            matrix[rows, columns], matrix[columns, rows] = mean, mean.T
+    return matrix
 
 
 def solve_lower(lower: _Array, v: _Array) -> _Array:

@@ -16,7 +16,13 @@ from scipy.linalg import block_diag, lapack
 from scipy.linalg.blas import dtrmm
 
 from budgetsvm import _core
-from budgetsvm._common.factorisation import solve_lower, solve_upper
+from budgetsvm._common.factorisation import (
+    cut_to_lower,
+    principal,
+    solve_lower,
+    solve_upper,
+    symmetrised,
+)
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.rows import Precision
@@ -60,23 +66,24 @@ class Basis:
     def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
-        largest = float(abs(gram).max(initial=0.0))
+        largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
         least, tolerance = (
             largest * _tolerance(points, kernel, t) for t in (np.float64, points.dtype.type)
         )
-        with single_threaded_blas():
-            factor, pivots, found, _ = lapack.dpstrf(gram, lower=1, tol=least)
+        with single_threaded_blas():  # a symmetric matrix by columns is one by rows, and U is Lᵀ
+            factor, pivots, found, _ = lapack.dpstrf(gram.T, lower=0, tol=least)
+        factor, order = factor.T, pivots.astype(np.int64) - 1
         # The pivots fall.
         news = np.diag(factor)[:found] ** 2
         rank = int(np.count_nonzero(news > tolerance))
-        lower, order = np.tril(factor[:rank, :rank]), pivots.astype(np.int64) - 1
         kept, more = order[:rank], slice(rank, min(found, rank + _REMEMBERED))
-        matrices = (gram[np.ix_(kept, kept)], np.ascontiguousarray(lower))
-        if constant:
-            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
         left_out = None
         if found > rank:
-            left_out = LeftOut(points[order[more]], np.tril(factor)[more, : more.stop])
+            lower = np.tril(factor[more, : more.stop], rank)
+            left_out = LeftOut(points[order[more]], lower)
+        matrices = (principal(gram, kept), cut_to_lower(factor[:rank, :rank]))
+        if constant:
+            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
         return cls(kernel, points[kept], kept, *matrices, left_out)
 
     @classmethod
@@ -154,4 +161,4 @@ def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
     _core.kernel_block(
         (points, None, None), terms.arrays, terms.size, terms.core_kernel(kernel), gram
     )
-    return 0.5 * (gram + gram.T)
+    return symmetrised(gram)

@@ -38,7 +38,7 @@ _FIRST_SAMPLE = 4  # or as many as cost so many iterations
 _PATIENCE = 20  # iterations that a factorisation must be worth if K_ZZ is to be tried alone
 # What things cost, in multiplications of a product of matrices: a byte of a value that is read, a value that has to be
 # computed first, a number of an r × r matrix, a multiplication of a factorisation, a call.
-_BYTE, _KERNEL, _NUMBER, _FACTORISED, _CALL = 2.0, 80.0, 16.0, 2.0, 2e6
+_BYTE, _KERNEL, _NUMBER, _FACTORISED, _CALL = 2.0, 80.0, 24.0, 2.0, 2e6
 
 
 class HessianSolver:
