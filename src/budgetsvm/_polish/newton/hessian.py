@@ -29,12 +29,13 @@ from budgetsvm._polish.newton.row_sum import RowSum, Sample, Samples
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
-_PRECISION = 0.25  # of a step: the next one corrects what is missing
+_PRECISION = 0.3  # of a step: the next one corrects what is missing
 # Iterations before the rest is predicted: at least so many, and this share of what it is worth to go on.
 _FEWEST_LOOKS, _LOOKS = 3, 0.3
 _TYPICAL = 5  # iterations with a good factor, before there was one
 _SMALLEST_SAMPLE = 0.5  # rows per dimension
-_FIRST_SAMPLE = 4  # or as many as cost so many iterations
+_FIRST_SAMPLE = 8  # or as many as cost so many iterations
+_CHEAP = 2  # iterations: then the exact solution is had at once
 _PATIENCE = 20  # iterations that a factorisation must be worth if K_ZZ is to be tried alone
 # What things cost, in multiplications of a product of matrices: a byte of a value that is read, a value that has to be
 # computed first, a number of an r × r matrix, a multiplication of a factorisation, a call.
@@ -69,7 +70,8 @@ class HessianSolver:
         factor = self._factor
         if factor is None and worth > _PATIENCE:
             factor = self.basis.lower
-        if factor is not None and self._regret < worth:
+        cheap = sample.complete and worth < _CHEAP
+        if factor is not None and self._regret < worth and not cheap:
             left = worth - self._regret + self._typical
             x, found, iterations = system.iterate(x, factor, left)
             self._regret += max(0, iterations - self._typical)
