@@ -34,7 +34,7 @@ def cholesky(matrix: _Array, n_threads: int, tick: _Tick) -> _Array:
     width = n if n <= _SMALL else _COLUMNS
     for start in range(0, n, width):
         block = slice(start, min(start + width, n))
-        tick((n - start) * (block.stop - start) * block.stop / max(1, n_threads))
+        tick((n - start) * width * (start + width / 6) / n_threads)
         if start:
             for_each(partial(_subtract, matrix, block), _pieces(start, n), n_threads)
         factor, failed = lapack.dpotrf(matrix[block, block].T, lower=0, clean=1)

@@ -149,9 +149,10 @@ def test_a_good_factor_is_kept_and_a_bad_one_is_not(counted: Counted) -> None:
         assert energy_error(G, 10 * np.ones(3000), s, v) < WELL
     once = len(counted.rows)
     assert once <= 2
-    s = solver.solve(matrix, np.ones(3000), 1e6, v)
+    few = only(np.arange(2500, 2600), np.ones(3000))  # a sample of all that was cannot tell these
+    s = solver.solve(matrix, few, 1e4, v)
     assert len(counted.rows) > once
-    assert energy_error(G, 1e6 * np.ones(3000), s, v) < WELL
+    assert energy_error(G, 1e4 * few, s, v) < WELL
 
 
 def test_iterations_that_a_new_factor_would_save_add_up(counted: Counted) -> None:
@@ -196,7 +197,7 @@ def test_threads_do_not_change_a_step() -> None:
 
 
 def test_a_matrix_that_rounding_made_indefinite_gets_a_ridge() -> None:
-    matrix, _, v = larger_system()
+    matrix, _, _ = larger_system()
     gram = matrix.basis.gram.copy()
     gram -= 1.5 * np.linalg.eigvalsh(gram)[0] * np.eye(len(gram))
     solver = HessianSolver(replace(matrix.basis, gram=gram))
@@ -250,7 +251,7 @@ def test_a_sum_that_was_broken_off_is_formed_anew() -> None:
     fewer = weights.copy()
     fewer[:20] = 0
 
-    def stop(multiplications: float = 0.0) -> None:  # noqa: ARG001
+    def stop(multiplications: float = 0.0) -> None:
         raise TimeoutError
 
     matrix.tick = stop

@@ -118,7 +118,9 @@ class BlockMatrix(RowMatrix):
         for rows in _slices(0, n, _TILED_PARTS * self._most_rows):
             values = np.empty((rows.stop - rows.start, len(total)))
 
-            def fill(piece: slice, values: NDArray[np.float64] = values, first: int = rows.start) -> None:
+            def fill(
+                piece: slice, values: NDArray[np.float64] = values, first: int = rows.start
+            ) -> None:
                 values[piece.start - first : piece.stop - first] = scaled(piece)
 
             def add(tile: slice, values: NDArray[np.float64] = values) -> None:

@@ -34,7 +34,7 @@ _PRECISION = 0.3  # of a step: the next one corrects what is missing
 _FEWEST_LOOKS, _LOOKS = 3, 0.3
 _TYPICAL = 5  # iterations with a good factor, before there was one
 _SMALLEST_SAMPLE = 0.5  # rows per dimension
-_FIRST_SAMPLE = 8  # or as many as cost so many iterations
+_FIRST_SAMPLE = 6  # or as many as cost so many iterations
 _CHEAP = 2  # iterations: then the exact solution is had at once
 _PATIENCE = 20  # iterations that a factorisation must be worth if K_ZZ is to be tried alone
 # What things cost, in multiplications of a product of matrices: a byte of a value that is read, a value that has to be

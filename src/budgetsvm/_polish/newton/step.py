@@ -17,6 +17,7 @@ from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.span_problem import Line, rough_length
 from budgetsvm._problem.targets import SingleTarget
 
+
 @dataclass(eq=False)
 class SmoothProblem:
     """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i φ(u_i), the loss smoothed over `width`.
