@@ -7,6 +7,7 @@ one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖�
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,13 @@ from scipy.linalg import block_diag, lapack
 from scipy.linalg.blas import dtrmm
 
 from budgetsvm import _core
+from budgetsvm._common.factorisation import (
+    cut_to_lower,
+    principal,
+    solve_lower,
+    solve_upper,
+    symmetrised,
+)
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.rows import Precision
@@ -42,7 +50,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L, `inverse` L⁻ᵀ.
+    """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L.
 
     With a constant, these matrices have one more row and column than there are points.
     """
@@ -52,38 +60,37 @@ class Basis:
     kept: NDArray[np.int64]
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
-    inverse: NDArray[np.float64]
     left_out: LeftOut | None = None
 
     @classmethod
     def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
-        largest = float(abs(gram).max(initial=0.0))
+        largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
         least, tolerance = (
             largest * _tolerance(points, kernel, t) for t in (np.float64, points.dtype.type)
         )
-        with single_threaded_blas():
-            factor, pivots, found, _ = lapack.dpstrf(gram, lower=1, tol=least)
-            # The pivots fall.
-            news = np.diag(factor)[:found] ** 2
-            rank = int(np.count_nonzero(news > tolerance))
-            lower, order = np.tril(factor[:rank, :rank]), pivots.astype(np.int64) - 1
-            inverse = np.ascontiguousarray(lapack.dtrtri(lower, lower=1)[0].T) if rank else lower
+        with single_threaded_blas():  # a symmetric matrix by columns is one by rows, and U is Lᵀ
+            factor, pivots, found, _ = lapack.dpstrf(gram.T, lower=0, tol=least)
+        factor, order = factor.T, pivots.astype(np.int64) - 1
+        # The pivots fall.
+        news = np.diag(factor)[:found] ** 2
+        rank = int(np.count_nonzero(news > tolerance))
         kept, more = order[:rank], slice(rank, min(found, rank + _REMEMBERED))
-        matrices = (gram[np.ix_(kept, kept)], lower, inverse)
-        if constant:
-            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
         left_out = None
         if found > rank:
-            left_out = LeftOut(points[order[more]], np.tril(factor)[more, : more.stop])
+            lower = np.tril(factor[more, : more.stop], rank)
+            left_out = LeftOut(points[order[more]], lower)
+        matrices = (principal(gram, kept), cut_to_lower(factor[:rank, :rank]))
+        if constant:
+            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
         return cls(kernel, points[kept], kept, *matrices, left_out)
 
     @classmethod
     def plain(cls, points: NDArray[Any], kernel: Kernel) -> Self:
         """Return points as they are, as if they were orthonormal: sums over rows stay what they are."""
         one = np.eye(len(points))
-        return cls(kernel, points, np.arange(len(points)), one, one, one)
+        return cls(kernel, points, np.arange(len(points)), one, one)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -96,11 +103,18 @@ class Basis:
     def orthonormal(self) -> "Basis":
         """Return the same span with its orthonormal features as terms."""
         one = np.eye(self.dimension)
-        return replace(self, gram=one, lower=one, inverse=one)
+        return replace(self, gram=one, lower=one)
+
+    @cached_property
+    def inverse(self) -> NDArray[np.float64]:
+        """L⁻ᵀ, for whoever multiplies many rows with it: it takes as long as L itself."""
+        with single_threaded_blas():
+            inverse = lapack.dtrtri(self.lower, lower=1)[0] if self.dimension else self.lower
+        return np.ascontiguousarray(inverse.T)
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β, and the bias behind them, for orthonormal coordinates w."""
-        return np.asarray(self.inverse @ w)
+        return solve_upper(self.lower, w)
 
     def expand(
         self, points: Sequence[NDArray[np.float64]]
@@ -120,7 +134,7 @@ class Basis:
 
     def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates of a function whose products with the terms are `sums`."""
-        return np.asarray(self.inverse.T @ sums)
+        return solve_lower(self.lower, sums)
 
 
 def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.float64]:
@@ -147,4 +161,4 @@ def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
     _core.kernel_block(
         (points, None, None), terms.arrays, terms.size, terms.core_kernel(kernel), gram
     )
-    return 0.5 * (gram + gram.T)
+    return symmetrised(gram)

@@ -20,8 +20,8 @@ from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._polish.ascent import WorkingSetAscent
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
+from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
-from budgetsvm._polish.newton.step import HessianSolver
 from budgetsvm._polish.result import Solving, StartPoint
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.targets import SingleTarget, Targets

@@ -117,7 +117,7 @@ def _solve(
     """Solve a problem in the span of a model's terms; returns also the problem."""
     n_features = model.points.shape[1]
     try:
-        how.limits.tick(len(model) ** 3 / 2)
+        how.limits.tick(len(model) ** 3 / 6)
         basis = Basis.of(model.points, model.kernel, constant=how.intercept)
         if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.targets, n_features, optimal=True), problem

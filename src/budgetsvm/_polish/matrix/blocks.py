@@ -19,6 +19,8 @@ from budgetsvm._polish.matrix.interface import Block, RowMatrix, Tick, no_limit
 _PARTS, _SMALLEST_PART = 32, 1 << 18
 # The same for sums of outer products: so many at most, of so many rows at least.
 _GRAM_PARTS, _SMALLEST_GRAM = 8, 512
+# Of more terms than that, such sums are filled tile by tile; so many parts of rows are at hand then.
+_TILED, _TILE, _TILED_PARTS = 512, 256, 8
 
 
 class BlockMatrix(RowMatrix):
@@ -89,17 +91,53 @@ class BlockMatrix(RowMatrix):
 
     def gram(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ over the given rows."""
-        roots, n = np.sqrt(weights), len(indices)
+        roots, r = np.sqrt(weights), self.basis.dimension
+
+        def scaled(piece: slice) -> NDArray[np.float64]:
+            self.tick()
+            block = self.value_rows(indices[piece])
+            return np.asarray(block.rows[block.where] * roots[piece, np.newaxis])
+
+        if r > _TILED:
+            return self._tiled_gram(scaled, len(indices))
 
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
             for piece in _slices(part.start, part.stop, self._most_rows):
-                self.tick()
-                block = self.value_rows(indices[piece])
-                scaled = block.rows[block.where] * roots[piece, np.newaxis]
-                sums += scaled.T @ scaled
+                rows = scaled(piece)
+                sums += rows.T @ rows
 
-        parts = _slices(0, n, max(_SMALLEST_GRAM, -(-n // _GRAM_PARTS)))
-        return self._sum(evaluate, parts, (self.basis.dimension, self.basis.dimension))
+        step = max(_SMALLEST_GRAM, -(-len(indices) // _GRAM_PARTS))
+        return self._sum(evaluate, _slices(0, len(indices), step), (r, r))
+
+    def _tiled_gram(
+        self, scaled: Callable[[slice], NDArray[np.float64]], n: int
+    ) -> NDArray[np.float64]:
+        """Sum up tile by tile: a matrix for each thread would take more memory, and longer to add up than to fill."""
+        total = np.zeros((self.basis.dimension, self.basis.dimension))
+        tiles = _slices(0, len(total), _TILE)
+        for rows in _slices(0, n, _TILED_PARTS * self._most_rows):
+            values = np.empty((rows.stop - rows.start, len(total)))
+
+            def fill(
+                piece: slice, values: NDArray[np.float64] = values, first: int = rows.start
+            ) -> None:
+                values[piece.start - first : piece.stop - first] = scaled(piece)
+
+            def add(tile: slice, values: NDArray[np.float64] = values) -> None:
+                self.tick()
+                own, before = values[:, tile], slice(0, tile.start)
+                total[tile, tile] += own.T @ own
+                if tile.start:
+                    total[tile, before] += own.T @ values[:, before]
+
+            for_each(fill, _slices(rows.start, rows.stop, self._most_rows), self.n_threads)
+            for_each(add, tiles[::-1], self.n_threads)  # the long ones first
+
+        def mirror(tile: slice) -> None:
+            total[: tile.start, tile] = total[tile, : tile.start].T
+
+        for_each(mirror, tiles, self.n_threads)
+        return total
 
     def _sum(
         self,

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._polish.newton.step import HessianSolver, NewtonStep, SmoothProblem, newton_step
+from budgetsvm._polish.newton.hessian import HessianSolver
+from budgetsvm._polish.newton.step import NewtonStep, SmoothProblem, newton_step
 from budgetsvm._polish.span_problem import SpanProblem
 
 _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
