@@ -5,7 +5,6 @@ largest value of every feature, says how near the terms of a panel can be at mos
 values that are zero*.
 """
 
-from collections.abc import Iterator
 from math import log
 from typing import Any
 
@@ -18,11 +17,15 @@ from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.rows import Rows
 from budgetsvm.kernels import Gaussian, Kernel, Laplacian
 
-_LEAST_PANELS = 4  # fewer are evaluated faster than looked at
+_LEAST_PANELS = 12  # fewer are evaluated faster than looked at
 _MOST_FEATURES = 1024  # beyond, terms take less time than the order does
 _SAMPLE_TERMS, _SAMPLE_ROWS = 256, 32  # for a first look
-_MOST_SHARE = 0.5  # of all values, or panels, count: beyond, it does not pay
-_ITERATIONS = 6  # of the power method: any direction in which the terms are spread will do
+_MOST_SHARE = 0.5  # of all values count: beyond, it does not pay
+# What it takes to look for panels that count, in units of evaluating one, and which share of the time without
+# it may be left.
+_LOOK, _LOOK_AT_BOXES, _MOST_COST = 3, 6, 0.75
+# Of the power method, as any direction in which the terms are spread will do, and of two means.
+_ITERATIONS, _MEANS = 4, 3
 
 
 class OrderedTerms:
@@ -44,13 +47,27 @@ class OrderedTerms:
         with np.errstate(divide="ignore"):
             return np.log(sums).astype(self.store.dtype)
 
-    def near(self, rows: Rows, chosen: slice | NDArray[np.int64], least: float) -> NDArray[np.bool_]:
+    def near(
+        self, rows: Rows, chosen: slice | NDArray[np.int64], least: float
+    ) -> NDArray[np.bool_]:
         """Return for some rows which panels may have a kernel value of at least so much."""
         source = rows.source(chosen)
         n = chosen.stop - chosen.start if isinstance(chosen, slice) else len(chosen)
         flags = np.empty((n, self.n_panels), np.bool_)
         _core.near_panels(source, self.kernel, self.boxes, -log(least), flags)
         return flags
+
+
+def ordered_if_it_pays(
+    points: NDArray[Any], coef: NDArray[np.float64], kernel: Kernel
+) -> OrderedTerms | None:
+    """Return terms in order, if most panels do not count: for the terms themselves, as a sample of rows."""
+    rows, least = Rows(points, points.dtype.type, None), float(np.finfo(points.dtype).eps) / 64
+    if not may_prune(rows, points, kernel, least):
+        return None
+    ordered = OrderedTerms(points, coef, kernel)
+    share = float(ordered.near(rows, sample(len(rows), _SAMPLE_TERMS), least).mean())
+    return ordered if _pays(share, ordered.n_panels, ordered.store.lanes) else None
 
 
 def may_prune(rows: Rows, points: NDArray[Any], kernel: Kernel, least: float) -> bool:
@@ -68,9 +85,10 @@ def may_prune(rows: Rows, points: NDArray[Any], kernel: Kernel, least: float) ->
     return bool(np.mean(values >= least) <= _MOST_SHARE)
 
 
-def pays(share: float) -> bool:
-    """Whether to look for panels that count is worth it, if this share of them does."""
-    return share <= _MOST_SHARE
+def _pays(share: float, n_panels: int, lanes: int) -> bool:
+    """Whether it is worth it to look for panels that count, if this share of them does."""
+    looking = _LOOK + _LOOK_AT_BOXES * -(-n_panels // lanes)
+    return share + looking / n_panels <= _MOST_COST
 
 
 def sample(n: int, most: int) -> NDArray[np.int64]:
@@ -81,39 +99,38 @@ def sample(n: int, most: int) -> NDArray[np.int64]:
 def near_together(points: NDArray[Any], lanes: int) -> NDArray[np.int64]:
     """Return an order in which near points are in the same panel, by halving them again and again.
 
-    They are halved where they are spread most, along their first principal direction.
+    Each half has whole panels, the last of which may not be full.
     """
-    order = np.arange(len(points))
+    order, ranges = np.arange(len(points)), [(0, len(points))]
     with single_threaded_blas():  # the order is the same for any number of threads
-        for start, stop in _halves(len(points), lanes):
-            some = order[start:stop]
-            places = _along(points[some].astype(np.float64))
-            order[start:stop] = some[np.argsort(places, kind="stable")]
+        while ranges:
+            start, stop = ranges.pop()
+            middle = start + -(-(stop - start) // lanes) // 2 * lanes
+            if middle > start:
+                some = order[start:stop]
+                order[start:stop] = some[_halved(points[some].astype(np.float64), middle - start)]
+                ranges += [(start, middle), (middle, stop)]
     return order
 
 
-def _halves(n: int, lanes: int) -> Iterator[tuple[int, int]]:
-    """Ranges to be halved, of whole panels."""
-    ranges = [(0, n)]
-    while ranges:
-        start, stop = ranges.pop()
-        panels = -(-(stop - start) // lanes)
-        if panels > 1:
-            middle = start + panels // 2 * lanes
-            yield start, stop
-            ranges += [(start, middle), (middle, stop)]
+def _halved(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """Return an order of points in which the first `size` are near each other, and so are the others.
 
-
-def _along(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return where points are along their first principal direction, roughly."""
+    Two means, beginning with the first principal direction. That alone mixes points with different one-hot
+    columns, and boxes get large.
+    """
     points -= points.mean(axis=0)
     direction = np.einsum("ij,ij->j", points, points)  # of the features that vary most
     for _ in range(_ITERATIONS):
         length = float(np.linalg.norm(direction))
         if not 0 < length < np.inf:
-            return np.zeros(len(points))
+            break
         direction = (points @ (direction / length)) @ points
-    return np.asarray(points @ direction)
+    for _ in range(_MEANS):
+        order = np.argsort(points @ direction, kind="stable")
+        # The mean of all is 0: so the means of the two are opposite to each other.
+        direction = -points[order[:size]].sum(axis=0)
+    return np.argsort(points @ direction, kind="stable")
 
 
 def _boxes(

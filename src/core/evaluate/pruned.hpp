@@ -41,6 +41,7 @@ class PrunedSums {
             if (boxes.weights[p] > -std::numeric_limits<T>::max())
                 least = std::min(least, boxes.weights[p]);
         farthest_ = lowest - least;
+        log_ratio_ = static_cast<T>(std::log(std::max(1.0, boxes.count / double(few))));
     }
 
     // out[i] = f(x_i)
@@ -98,7 +99,7 @@ class PrunedSums {
         // Where s is 0, all that is not 0 counts.
         const T enough =
                     std::min(static_cast<T>(-std::log(left_out / (2 * boxes_.count))), farthest_),
-                maybe = std::min(static_cast<T>(-std::log(left_out / (2 * few))), farthest_);
+                maybe = enough - log_ratio_;
         const T* v = bounds(i);
         const std::int32_t n = leaf<T>().below(v, boxes_.padded_count(), enough, found_.data());
         std::int32_t between = 0;
@@ -118,7 +119,8 @@ class PrunedSums {
     std::vector<std::int32_t> found_;
     Gathered<T> gathered_;
     PanelLists lists_;
-    T farthest_;  // v from which on all values are 0
+    T farthest_;   // v from which on all values are 0
+    T log_ratio_;  // ln(n / 8)
     std::int32_t first_[most_points];
     double size_[most_points];  // s
 };
