@@ -120,12 +120,10 @@ def _halved(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
     columns, and boxes get large.
     """
     points -= points.mean(axis=0)
+    points /= max(abs(points).max(), 1e-300)
     direction = np.einsum("ij,ij->j", points, points)  # of the features that vary most
     for _ in range(_ITERATIONS):
-        length = float(np.linalg.norm(direction))
-        if not 0 < length < np.inf:
-            break
-        direction = (points @ (direction / length)) @ points
+        direction = (points @ (direction / max(abs(direction).max(), 1e-300))) @ points
     for _ in range(_MEANS):
         order = np.argsort(points @ direction, kind="stable")
         # The mean of all is 0: so the means of the two are opposite to each other.

@@ -36,11 +36,12 @@ class PrunedSums {
           gathered_(most_points),
           lists_(boxes.padded_count(), most_points) {
         for (std::int32_t j = 0; j < terms.size; ++j) sizes_[j] = std::fabs(terms.coef[j]);
-        T least = std::numeric_limits<T>::max();
+        farthest_ = -std::numeric_limits<T>::max();
         for (std::int32_t p = 0; p < boxes.count; ++p)
-            if (boxes.weights[p] > -std::numeric_limits<T>::max())
-                least = std::min(least, boxes.weights[p]);
-        farthest_ = lowest - least;
+            if (std::isfinite(boxes.weights[p]))
+                farthest_ = std::max(farthest_, lowest - boxes.weights[p]);
+            else if (std::isnan(boxes.weights[p]))
+                farthest_ = std::numeric_limits<T>::max();
         log_ratio_ = static_cast<T>(std::log(std::max(1.0, boxes.count / double(few))));
     }
 

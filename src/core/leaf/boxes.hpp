@@ -47,7 +47,8 @@ inline void bounds_of_boxes(Row<T> x, const Boxes<T>& boxes, std::int32_t first,
     for (int i = 0; i < n; ++i) {
         const Pack<T> zero = load(boxes.of_zero + first + i * pack_size<T>),
                       weights = load(boxes.weights + first + i * pack_size<T>);
-        store(out + i * pack_size<T>, scale * (zero + sums[i]) - off * zero - weights);
+        const Pack<T> bound = scale * (zero + sums[i]) - off * zero - weights;
+        store(out + i * pack_size<T>, greater(bound, spread(T(-1e30))));  // instead of NaN, too
     }
 }
 
