@@ -7,7 +7,7 @@ Every function exists for float32 and float64; all floating-point arrays marked 
   (int64) says which of its rows; None: all. centre (float64) is subtracted from dense rows.
 - *terms*: (panels T, norms T, coef float64), see ``_model.term_store.TermStore``; *size* of them are in use.
 - *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
-- *boxes*: (low T, high T, of_zero T, weights T) around panels, see ``_model.pruning``.
+- *extents*: (low T, high T, of_zero T, weights T) around panels, see ``_model.pruning``.
 - *panels*: (starts int64, numbers int32, values T) of rows that have some panels, of rising numbers, of all.
 - *maintenance*: (name, golden, same_sign, n_terms), see ``maintenance.Maintenance.core``.
 - *loss*: (name, epsilon), see ``losses.Loss.core``.
@@ -36,7 +36,7 @@ _Matrix: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]
 _Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, NDArray[np.float64] | None]
 _Terms: TypeAlias = tuple[_Float, _Float, NDArray[np.float64]]
 _Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
-_Boxes: TypeAlias = tuple[_Float, _Float, _Float, _Float]
+_Extents: TypeAlias = tuple[_Float, _Float, _Float, _Float]
 _Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Float]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
 _Loss: TypeAlias = tuple[str, float]
@@ -190,13 +190,13 @@ def pruned_decision(
     terms: _Terms,
     size: int,
     kernel: _Kernel,
-    boxes: _Boxes,
+    extents: _Extents,
     out: NDArray[np.float64],
 ) -> None:
     """The same as `decision`, but for terms that add less than rounding errors do."""
 
 def near_panels(
-    rows: _Rows, kernel: _Kernel, boxes: _Boxes, farthest: float, out: NDArray[np.bool_]
+    rows: _Rows, kernel: _Kernel, extents: _Extents, farthest: float, out: NDArray[np.bool_]
 ) -> None:
     """Whether panels, (rows, panels), may have a kernel value above exp(-farthest)."""
 

@@ -24,9 +24,9 @@ def good(name: str) -> dict[str, Any]:
     panels = {"panels": (starts, numbers, np.ones((N, 32)))} | chosen
     weights, width = {"weights": np.ones(N)}, PANELS * 32
     calls: dict[str, dict[str, Any]] = {
-        "pruned_decision": rows | model | {"boxes": terms.boxes, "out": np.zeros(N)},
+        "pruned_decision": rows | model | {"extents": terms.extents, "out": np.zeros(N)},
         "near_panels": rows
-        | {"kernel": KERNEL.core(), "boxes": terms.boxes, "farthest": 3.0}
+        | {"kernel": KERNEL.core(), "extents": terms.extents, "farthest": 3.0}
         | {"out": np.zeros((N, PANELS), bool)},
         "panel_values": rows
         | model
@@ -72,7 +72,7 @@ PANEL = {
     "starts negative": entry(0, lambda a: put(a, 0, -1)),
     "starts fall": entry(0, lambda a: put(a, 3, 9)),
 }
-BOXES = {
+EXTENTS = {
     "fewer highs": entry(1, lambda a: a[:0].copy()),
     "another number of features": entry(1, lambda a: a[:, :-1].copy()),
     "narrow": lambda b: (b[0][..., :-1].copy(), b[1][..., :-1].copy(), b[2], b[3]),
@@ -90,8 +90,14 @@ ROWS = {
 OTHER = {"of dot products": lambda _: kernels.Linear().core(), "unknown": lambda k: ("?", *k[1:])}
 SIZES = {"negative": lambda _: -1, "beyond the capacity": lambda _: 97, "none": lambda _: 0}
 WRONG: dict[str, dict[str, dict[str, Any]]] = {
-    "pruned_decision": {"rows": ROWS, "size": SIZES, "kernel": OTHER, "boxes": BOXES, "out": LONG},
-    "near_panels": {"rows": ROWS, "kernel": OTHER, "boxes": BOXES}
+    "pruned_decision": {
+        "rows": ROWS,
+        "size": SIZES,
+        "kernel": OTHER,
+        "extents": EXTENTS,
+        "out": LONG,
+    },
+    "near_panels": {"rows": ROWS, "kernel": OTHER, "extents": EXTENTS}
     | {"out": {"few": lambda a: a[:-1].copy(), "many panels": lambda _: np.zeros((N, 33), bool)}},
     "panel_values": {"rows": ROWS, "size": SIZES, "kernel": OTHER, "starts": LONG}
     | {"numbers": LONG | {"too large": lambda a: put(a, 3, PANELS)}}
@@ -130,9 +136,9 @@ def test_wrong_arguments(name: str, argument: str, case: str) -> None:
 
 
 def test_no_number_is_a_reason_to_leave_nothing_out() -> None:
-    """Boxes that overflow lead nowhere out of bounds."""
+    """Extents that overflow lead nowhere out of bounds."""
     arguments = good("pruned_decision")
-    arguments["boxes"] = tuple(np.full_like(a, np.nan) for a in arguments["boxes"])
+    arguments["extents"] = tuple(np.full_like(a, np.nan) for a in arguments["extents"])
     plain = np.zeros(N)
     _core.decision(*list(arguments.values())[:4], plain)
     _core.pruned_decision(*arguments.values())

@@ -44,7 +44,7 @@ def pruned(model: KernelExpansion, X: Any) -> Any:
     terms = OrderedTerms(model.points, model.coef[0], model.kernel)
     out, rows = np.empty(X.shape[0]), Rows(X, model.points.dtype.type, None)
     source, store = rows.source(slice(0, len(out))), terms.store
-    _core.pruned_decision(source, store.arrays, store.size, terms.kernel, terms.boxes, out)
+    _core.pruned_decision(source, store.arrays, store.size, terms.kernel, terms.extents, out)
     return out
 
 

@@ -177,11 +177,11 @@ class KernelExpansion:
         """One output: the core leaves out terms that add less than rounding does."""
         assert self._pruned is not None
         ordered = self._pruned
-        terms, boxes = ordered.store, ordered.boxes
+        terms, extents = ordered.store, ordered.extents
 
         def evaluate(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
             source, values = rows.source(chunk), out[:, 0]
-            _core.pruned_decision(source, terms.arrays, terms.size, ordered.kernel, boxes, values)
+            _core.pruned_decision(source, terms.arrays, terms.size, ordered.kernel, extents, values)
 
         return evaluate
 

@@ -1,6 +1,6 @@
-"""Terms in an order in which near ones share a panel, with a box around each: what cannot count is left out.
+"""Terms in an order in which near ones share a panel, with the extent of each: what cannot count is left out.
 
-Kernels that fall with a distance are nearly zero for most pairs where gamma is large. A box, the least and the
+Kernels that fall with a distance are nearly zero for most pairs where gamma is large. A extent, the least and the
 largest value of every feature, says how near the terms of a panel can be at most; see docs/theory.md, *Kernel
 values that are zero*.
 """
@@ -23,7 +23,7 @@ _SAMPLE_TERMS, _SAMPLE_ROWS = 256, 32  # for a first look
 _MOST_SHARE = 0.5  # of all values count: beyond, it does not pay
 # What it takes to look for panels that count, in units of evaluating one, and which share of the time without
 # it may be left.
-_LOOK, _LOOK_AT_BOXES, _MOST_COST = 3, 6, 0.75
+_LOOK, _LOOK_AT_EXTENTS, _MOST_COST = 3, 6, 0.75
 # Of the power method, as any direction in which the terms are spread will do, and of two means.
 _ITERATIONS, _MEANS = 4, 3
 
@@ -37,10 +37,10 @@ class OrderedTerms:
         self.order = near_together(points, lanes)
         self.store = TermStore.of(points[self.order], coef[self.order], kernel, 0)
         self.n_panels = -(-len(points) // lanes)
-        self.boxes = *_boxes(points[self.order], self.n_panels, kernel), self._log_weights()
+        self.extents = *_extents(points[self.order], self.n_panels, kernel), self._log_weights()
 
     def _log_weights(self) -> NDArray[Any]:
-        """Return ln Σ|β_j| of every panel, with room for whole panels of boxes."""
+        """Return ln Σ|β_j| of every panel, with room for whole panels of extents."""
         lanes, weights = self.store.lanes, abs(self.store.coef)
         sums = np.zeros(-(-self.n_panels // lanes) * lanes)
         sums[: self.n_panels] = weights.reshape(-1, lanes).sum(axis=1)
@@ -54,7 +54,7 @@ class OrderedTerms:
         source = rows.source(chosen)
         n = chosen.stop - chosen.start if isinstance(chosen, slice) else len(chosen)
         flags = np.empty((n, self.n_panels), np.bool_)
-        _core.near_panels(source, self.kernel, self.boxes, -log(least), flags)
+        _core.near_panels(source, self.kernel, self.extents, -log(least), flags)
         return flags
 
 
@@ -87,7 +87,7 @@ def may_prune(rows: Rows, points: NDArray[Any], kernel: Kernel, least: float) ->
 
 def _pays(share: float, n_panels: int, lanes: int) -> bool:
     """Whether it is worth it to look for panels that count, if this share of them does."""
-    looking = _LOOK + _LOOK_AT_BOXES * -(-n_panels // lanes)
+    looking = _LOOK + _LOOK_AT_EXTENTS * -(-n_panels // lanes)
     return share + looking / n_panels <= _MOST_COST
 
 
@@ -117,7 +117,7 @@ def _halved(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
     """Return an order of points in which the first `size` are near each other, and so are the others.
 
     Two means, beginning with the first principal direction. That alone mixes points with different one-hot
-    columns, and boxes get large.
+    columns, and extents get large.
     """
     points -= points.mean(axis=0)
     points /= max(abs(points).max(), 1e-300)
@@ -131,10 +131,10 @@ def _halved(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
     return np.argsort(points @ direction, kind="stable")
 
 
-def _boxes(
+def _extents(
     points: NDArray[Any], n_panels: int, kernel: Kernel
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return what the core calls *boxes*: the least and largest features, and how far the origin is."""
+    """Return what the core calls *extents*: the least and largest features, and how far the origin is."""
     lanes = _core.PANEL_BYTES // points.itemsize
     starts = np.arange(n_panels) * lanes
     low, high = np.minimum.reduceat(points, starts), np.maximum.reduceat(points, starts)

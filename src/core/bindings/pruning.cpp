@@ -10,26 +10,26 @@ namespace budgetsvm {
 namespace {
 
 template <class T>
-using BoxesArg =
+using ExtentsArg =
     std::tuple<Array<const T, 3>, Array<const T, 3>, Array<const T, 1>, Array<const T, 1>>;
 template <class T>
 using PanelRowsArg =
     std::tuple<Array<const std::int64_t, 1>, Array<const std::int32_t, 1>, Array<const T, 2>>;
 using Chosen = Array<const std::int64_t, 1>;
 
-// Boxes around `count` panels.
+// Extents around `count` panels.
 template <class T>
-Boxes<T> unpack_boxes(const BoxesArg<T>& arg, std::int32_t count) {
+Extents<T> unpack_extents(const ExtentsArg<T>& arg, std::int32_t count) {
     const auto& [low, high, of_zero, weights] = arg;
     require(low.shape(2) == static_cast<std::size_t>(lanes<T>) && low.shape(0) == high.shape(0) &&
                 low.shape(1) == high.shape(1) && low.shape(2) == high.shape(2),
-            "boxes have the wrong shape");
+            "extents have the wrong shape");
     const std::int32_t features = checked_length(low.shape(1)),
                        room = checked_length(checked_length(low.shape(0)) * std::size_t(lanes<T>));
     require(of_zero.shape(0) == static_cast<std::size_t>(room) &&
                 weights.shape(0) == static_cast<std::size_t>(room),
-            "boxes differ in length");
-    require(0 < count && count <= room, "there are fewer boxes than panels");
+            "extents differ in length");
+    require(0 < count && count <= room, "there are fewer extents than panels");
     return {low.data(), high.data(), of_zero.data(), weights.data(), features, count};
 }
 
@@ -61,14 +61,15 @@ void for_points(const Rows& rows, const KernelArg& kernel_arg, std::int32_t most
 
 template <class T>
 void pruned_decision(const RowsArg& rows_arg, const TermsArg<T>& terms_arg, std::int32_t size,
-                     const KernelArg& kernel, const BoxesArg<T>& boxes_arg, Array<double, 1> out) {
+                     const KernelArg& kernel, const ExtentsArg<T>& extents_arg,
+                     Array<double, 1> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
-    const Boxes<T> boxes = unpack_boxes(boxes_arg, terms.view().count());
-    require(boxes.features == terms.features, "boxes and terms differ in their features");
+    const Extents<T> extents = unpack_extents(extents_arg, terms.view().count());
+    require(extents.features == terms.features, "extents and terms differ in their features");
     const RadialLoops<T> radial = unpack_radial<T>(kernel, terms.features);
     const Rows rows = unpack_rows(rows_arg, terms.features);
     require(out.shape(0) == static_cast<std::size_t>(rows.count), "out has the wrong length");
-    PrunedSums<T> sums(radial, terms, boxes);
+    PrunedSums<T> sums(radial, terms, extents);
     double* values = out.data();
     for_points<T>(rows, kernel, PrunedSums<T>::most_points,
                   [&](std::int64_t start, Points<T> x) { sums.evaluate(x, values + start); });
@@ -76,20 +77,20 @@ void pruned_decision(const RowsArg& rows_arg, const TermsArg<T>& terms_arg, std:
 
 // out: whether a value of the panel may exceed exp(-farthest).
 template <class T>
-void near_panels(const RowsArg& rows_arg, const KernelArg& kernel, const BoxesArg<T>& boxes_arg,
+void near_panels(const RowsArg& rows_arg, const KernelArg& kernel, const ExtentsArg<T>& extents_arg,
                  double farthest, Array<bool, 2> out) {
     const std::int32_t count = checked_length(out.shape(1));
-    Boxes<T> boxes = unpack_boxes(boxes_arg, count);
-    const RadialLoops<T> radial = unpack_radial<T>(kernel, boxes.features);
-    const Rows rows = unpack_rows(rows_arg, boxes.features);
+    Extents<T> extents = unpack_extents(extents_arg, count);
+    const RadialLoops<T> radial = unpack_radial<T>(kernel, extents.features);
+    const Rows rows = unpack_rows(rows_arg, extents.features);
     require(out.shape(0) == static_cast<std::size_t>(rows.count), "out has the wrong length");
-    const std::int32_t width = boxes.padded_count();
+    const std::int32_t width = extents.padded_count();
     std::vector<T> bounds(static_cast<std::size_t>(points_at_once) * width);
     const std::vector<T> none(static_cast<std::size_t>(width));
-    boxes.weights = none.data();
+    extents.weights = none.data();
     bool* near = out.data();
     for_points<T>(rows, kernel, points_at_once, [&](std::int64_t start, Points<T> x) {
-        radial.loops->to_boxes(x, boxes, radial.gamma, bounds.data());
+        radial.loops->to_extents(x, extents, radial.gamma, bounds.data());
         for (std::int32_t i = 0; i < x.count; ++i)
             for (std::int32_t b = 0; b < count; ++b)
                 near[(start + i) * count + b] =
@@ -204,8 +205,8 @@ template <class T>
 void bind(nb::module_& m) {
     using nb::arg;
     m.def("pruned_decision", &pruned_decision<T>, array("rows"), array("terms"), arg("size"),
-          arg("kernel"), array("boxes"), array("out"));
-    m.def("near_panels", &near_panels<T>, array("rows"), arg("kernel"), array("boxes"),
+          arg("kernel"), array("extents"), array("out"));
+    m.def("near_panels", &near_panels<T>, array("rows"), arg("kernel"), array("extents"),
           arg("farthest"), array("out"));
     m.def("panel_values", &panel_values<T>, array("rows"), array("terms"), arg("size"),
           arg("kernel"), array("starts"), array("numbers"), array("out"));

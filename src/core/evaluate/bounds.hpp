@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is needed to evaluate points against some panels of terms each: which ones, boxes around
-// panels tell, k(x, z) = exp(-gamma d(x, z)) <= exp(-gamma d(x, box)) for all terms z in it.
+// What is needed to evaluate points against some panels of terms each: which ones, extents around
+// panels tell, k(x, z) = exp(-gamma d(x, z)) <= exp(-gamma d(x, extent)) for all terms z in it.
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 // passes -fno-trapping-math -fno-math-errno). It may not reorder sums or ignore NaN and infinity.
 #include "leaf/leaf.hpp"
 
-#include "leaf/boxes.hpp"
 #include "leaf/exp.hpp"
+#include "leaf/extents.hpp"
 #include "leaf/panel_rows.hpp"
 #include "leaf/row_groups.hpp"
 #include "leaf/search.hpp"
@@ -227,7 +227,7 @@ constexpr Radial<T> radial_table = {
     [](Points<T> x, Panels<T> z, T gamma, Out<T> out) {
         radial<Distance, Want::kernel, T>(x, z, gamma, out, nullptr, nullptr);
     },
-    radial<Distance, Want::sums, T>, to_boxes<Distance, T>};
+    radial<Distance, Want::sums, T>, to_extents<Distance, T>};
 
 // ---- sums, in a fixed order whatever the instruction set's neighbour does ----
 

@@ -69,10 +69,10 @@ struct Panels {
     }
 };
 
-// Boxes, each around the terms of a panel; stored like terms, in panels of boxes.
+// Extents, each around the terms of a panel; stored like terms, in panels of extents.
 template <class T>
-struct Boxes {
-    const T *low, *high;  // (panels of boxes, features, lanes)
+struct Extents {
+    const T *low, *high;  // (panels of extents, features, lanes)
     const T* of_zero;     // of whole panels: the distance of the origin ...
     const T* weights;     // ... and the logarithm of the terms' weight
     std::int32_t features;
@@ -98,9 +98,9 @@ struct Radial {
     // values[i] += sum_j coef[j] k(x_i, z_j), added up in double; the distances by the way.
     void (*sums)(Points<T> x, Panels<T> z, T gamma, Out<T> distances, const double* coef,
                  double* values);
-    // out[i * boxes.padded_count() + b] = e - weights[b] over whole panels of boxes, where e is at
-    // most gamma times the distance of x_i to box b.
-    void (*to_boxes)(Points<T> x, Boxes<T> boxes, T gamma, T* out);
+    // out[i * extents.padded_count() + b] = e - weights[b] over whole panels of extents, where e is
+    // at most gamma times the distance of x_i to extent b.
+    void (*to_extents)(Points<T> x, Extents<T> extents, T gamma, T* out);
 };
 
 // What a merge partner must beat: see maintenance/partner.hpp.

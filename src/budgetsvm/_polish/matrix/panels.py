@@ -22,7 +22,7 @@ from budgetsvm._polish.matrix.panel_store import SMALLEST, Panels, PanelStore, S
 from budgetsvm._problem.rows import Rows
 
 _TASKS = 32  # of a pass, whatever the number of threads
-_GRAM_TASKS = 16
+_GRAM_TASKS, _ROWS_AT_ONCE = 16, 16
 _FEW_TERMS_MEMORY = 1e9  # bytes: few terms, computed part by part
 _FEATURE_BYTES = 5e8  # of rows that coordinate ascent visits at once
 _BLOCK_BYTES = 1 << 23  # of features that are computed at once, in double
@@ -227,11 +227,12 @@ class PanelMatrix(RowMatrix):
         """Return a Gram matrix in the order of the basis, with a row and a column of the constant."""
         places = np.empty(len(self.basis), np.int64)
         places[self._store.terms.order] = np.arange(len(places))
-        if not self._constant:
-            return np.asarray(sums[np.ix_(places, places)])
         out = np.empty((self.basis.dimension, self.basis.dimension))
-        out[:-1, :-1] = sums[np.ix_(places, places)]
-        out[-1] = out[:, -1] = self._combined(indices, weights)
+        for start in range(0, len(places), _ROWS_AT_ONCE):  # while they are in the cache
+            some = slice(start, min(start + _ROWS_AT_ONCE, len(places)))
+            out[some, : len(places)] = np.take(sums[places[some]], places, axis=1)
+        if self._constant:
+            out[-1] = out[:, -1] = self._combined(indices, weights)
         return out
 
     def _padded(self, coef: _Vector) -> _Vector:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bounds of kernel values from distances of points to boxes, lanes along the boxes. Included by
+// Bounds of kernel values from distances of points to extents, lanes along the extents. Included by
 // leaf.cpp only, and internal to it: see the note there.
 //
 // As with distances to terms, a sum over the entries of x alone: what they add to the distance d_0
@@ -15,7 +15,7 @@ namespace budgetsvm {
 namespace {
 
 template <class Distance, bool sparse, class T>
-inline void distances_to_boxes(Row<T> x, const T* low, const T* high, Pack<T>* sums) {
+inline void distances_to_extents(Row<T> x, const T* low, const T* high, Pack<T>* sums) {
     constexpr int n = lanes<T> / pack_size<T>;
     for (std::int32_t e = 0; e < x.count; ++e) {
         const std::int64_t start = static_cast<std::int64_t>(sparse ? x.indices[e] : e) * lanes<T>;
@@ -32,33 +32,34 @@ inline void distances_to_boxes(Row<T> x, const T* low, const T* high, Pack<T>* s
 }
 
 template <class Distance, class T>
-inline void bounds_of_boxes(Row<T> x, const Boxes<T>& boxes, std::int32_t first, T gamma, T* out) {
+inline void bounds_of_extents(Row<T> x, const Extents<T>& extents, std::int32_t first, T gamma,
+                              T* out) {
     constexpr int n = lanes<T> / pack_size<T>;
     constexpr T rounding = T(1) / (std::int64_t{2} << Exp<T>::mantissa);
-    const std::int64_t start = static_cast<std::int64_t>(first) * boxes.features;
+    const std::int64_t start = static_cast<std::int64_t>(first) * extents.features;
     Pack<T> sums[n] = {};
     if (x.indices)
-        distances_to_boxes<Distance, true>(x, boxes.low + start, boxes.high + start, sums);
+        distances_to_extents<Distance, true>(x, extents.low + start, extents.high + start, sums);
     else
-        distances_to_boxes<Distance, false>(x, boxes.low + start, boxes.high + start, sums);
+        distances_to_extents<Distance, false>(x, extents.low + start, extents.high + start, sums);
     const T error = (4 * static_cast<T>(x.count) + 16) * rounding;
     const Pack<T> scale = spread(gamma * (1 - error)), off = spread(2 * gamma * error);
     BUDGETSVM_UNROLL
     for (int i = 0; i < n; ++i) {
-        const Pack<T> zero = load(boxes.of_zero + first + i * pack_size<T>),
-                      weights = load(boxes.weights + first + i * pack_size<T>);
+        const Pack<T> zero = load(extents.of_zero + first + i * pack_size<T>),
+                      weights = load(extents.weights + first + i * pack_size<T>);
         const Pack<T> bound = scale * (zero + sums[i]) - off * zero - weights;
         store(out + i * pack_size<T>, greater(bound, spread(T(-1e30))));  // instead of NaN, too
     }
 }
 
 template <class Distance, class T>
-void to_boxes(Points<T> x, Boxes<T> boxes, T gamma, T* out) {
-    const std::int32_t width = boxes.padded_count();
+void to_extents(Points<T> x, Extents<T> extents, T gamma, T* out) {
+    const std::int32_t width = extents.padded_count();
     for (std::int32_t first = 0; first < width; first += lanes<T>)
         for (std::int32_t q = 0; q < x.count; ++q)
-            bounds_of_boxes<Distance>(x.rows[q], boxes, first, gamma,
-                                      out + static_cast<std::int64_t>(q) * width + first);
+            bounds_of_extents<Distance>(x.rows[q], extents, first, gamma,
+                                        out + static_cast<std::int64_t>(q) * width + first);
 }
 
 template <class T>
