@@ -7,7 +7,8 @@ from types import FunctionType
 import pytest
 
 PACKAGES = ("budgetsvm", "budgetsvm.cli", "budgetsvm.datasets", "budgetsvm.monitoring")
-PACKAGES += ("budgetsvm.streams",)
+PACKAGES += ("budgetsvm.streams", "budgetsvm.kernels", "budgetsvm.losses")
+PACKAGES += ("budgetsvm.maintenance", "budgetsvm.solvers")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -127,7 +127,8 @@ class Remove(Maintenance):
     name: ClassVar[str] = "remove"
 
 
-_BY_NAME = {
+#: Names that estimators take.
+BY_NAME = {
     "merge": Merge(),
     "multimerge": Merge(n_terms=3),
     "project": Project(),
@@ -138,11 +139,11 @@ _BY_NAME = {
 def make_maintenance(maintenance: object, kernel: Kernel, budget: int | None) -> Maintenance:
     """Turn an estimator's parameter into a checked Maintenance."""
     if isinstance(maintenance, str):
-        check_choice("maintenance", maintenance, tuple(_BY_NAME))
-        maintenance = _BY_NAME[maintenance]
-    if not isinstance(maintenance, Maintenance):
+        check_choice("maintenance", maintenance, tuple(BY_NAME))
+        maintenance = BY_NAME[maintenance]
+    if not isinstance(maintenance, Maintenance) or type(maintenance) is Maintenance:
         message = (
-            f"maintenance must be one of {', '.join(map(repr, _BY_NAME))} or an object of "
+            f"maintenance must be one of {', '.join(map(repr, BY_NAME))} or an object of "
             f"budgetsvm.maintenance, not {maintenance!r}"
         )
         raise TypeError(message)

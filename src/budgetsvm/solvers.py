@@ -107,14 +107,15 @@ class BSGD(Solver):
         return upkeep.lost > _PER_STEP * upkeep.steps
 
 
-_BY_NAME = {"bsca": BSCA(), "bsgd": BSGD()}
+#: Names that estimators take.
+BY_NAME = {"bsca": BSCA(), "bsgd": BSGD()}
 
 
 def make_solver(solver: object) -> Solver:
     """Turn an estimator's parameter into a checked Solver."""
     if isinstance(solver, str):
-        check_choice("solver", solver, tuple(_BY_NAME))
-        solver = _BY_NAME[solver]
+        check_choice("solver", solver, tuple(BY_NAME))
+        solver = BY_NAME[solver]
     if not isinstance(solver, Solver):
         message = f"solver must be 'bsca', 'bsgd' or an object of budgetsvm.solvers, not {solver!r}"
         raise TypeError(message)

@@ -106,3 +106,40 @@ def test_small_files_are_not_kept(
     monkeypatch.setattr(_table_cache, "_WORTH_KEEPING", 1 << 16)
     datasets.load("cod-rna", folder=folder)
     assert not list(own_cache.iterdir())
+
+
+def _odd_arrays(path: Path, oddity: str) -> None:
+    """Put something else into a cached file."""
+    with np.load(path) as arrays:
+        parts = dict(arrays)
+    if oddity == "no archive":
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+        return
+    name = "X" if "X" in parts else "values"
+    if oddity == "strings":
+        parts[name] = parts[name].astype("U8")
+    elif oddity == "fewer labels":
+        parts["y"] = parts["y"][:-1]
+    else:
+        parts = {key: value for key, value in parts.items() if key not in ("X", "values")}
+        own = {"values": np.ones(2), "indices": np.array([0, 99]), "starts": np.array([0, 1, 2])}
+        parts |= {**own, "shape": np.array([2, 3]), "y": np.ones(2)}
+    with path.open("wb") as file:
+        np.savez(file, **parts)
+
+
+@pytest.mark.parametrize("oddity", ["no archive", "strings", "fewer labels", "far columns"])
+def test_what_somebody_else_put_there_is_parsed_anew(
+    folder: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch, oddity: str
+) -> None:
+    monkeypatch.setattr(_table_cache, "_WORTH_KEEPING", 0)
+    parsed = count_parsing(monkeypatch)
+    first = datasets.load("cod-rna", folder=folder)
+    kept = sorted(own_cache.rglob("*.npz"))
+    assert kept
+    for path in kept:
+        _odd_arrays(path, oddity)
+    second = datasets.load("cod-rna", folder=folder)
+    assert len(parsed) == 4
+    assert_array_equal(second.X, first.X)

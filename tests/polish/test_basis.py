@@ -96,7 +96,7 @@ def test_an_indefinite_kernel_is_cut_to_its_positive_part(coef0: float) -> None:
 def test_a_constant_is_one_more_orthonormal_function(dtype: Any) -> None:
     Z = np.random.default_rng(0).standard_normal((12, 3)).astype(dtype)
     plain, basis = (Basis.of(Z, kernels.Gaussian(GAMMA), constant=c) for c in (False, True))
-    assert len(basis) == len(plain) == plain.width == basis.dimension - 1
+    assert len(basis) == len(plain) == plain.dimension == basis.dimension - 1
     np.testing.assert_array_equal(basis.gram[:-1, :-1], plain.gram)
     for matrix in (basis.gram, basis.lower, basis.inverse):
         np.testing.assert_array_equal(matrix[-1], np.eye(13)[-1])

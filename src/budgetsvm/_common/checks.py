@@ -11,7 +11,10 @@ def check_number(
     if isinstance(value, bool) or not isinstance(value, Real):
         message = f"{name} must be a number, not {value!r}"
         raise TypeError(message)
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
     if not (math.isfinite(number) and number > above and number >= at_least):
         bounds = {">": above, ">=": at_least}
         limits = "".join(f" {sign} {x:g}" for sign, x in bounds.items() if x > -math.inf)

@@ -7,6 +7,11 @@ _FORMAT = "{desc}: {percentage:3.0f}%|{bar:24}| {elapsed}<{remaining}{postfix}"
 _SHOW_AFTER = 1.0  # seconds
 
 
+def _interval() -> float:
+    """Return the seconds between two looks at a bar: a log file is not to be flooded."""
+    return 0.1 if sys.stderr is not None and sys.stderr.isatty() else 10.0
+
+
 class Progress:
     """Counts units of work on a bar."""
 
@@ -17,7 +22,8 @@ class Progress:
             total=total,
             desc=label,
             file=sys.stderr,
-            mininterval=0.1 if sys.stderr.isatty() else 10,  # do not flood a log file
+            mininterval=_interval(),
+            disable=sys.stderr is None,
             bar_format=_FORMAT,
         )
 
@@ -44,5 +50,6 @@ def byte_bar(label: str, total: int | None, done: int = 0) -> Any:
         unit_scale=True,
         unit_divisor=1024,
         delay=_SHOW_AFTER,
-        mininterval=0.1 if sys.stderr.isatty() else 10,  # do not flood a log file
+        mininterval=_interval(),
+        disable=sys.stderr is None,
     )

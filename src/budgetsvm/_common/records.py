@@ -16,6 +16,7 @@ _Value = TypeVar("_Value")
 
 #: What is counted fits into the 64 bits of the core, with room for more.
 LARGEST_COUNT = 1 << 60
+_LARGEST_INTEGER = 1 << 1000  # a float has room for 2^1023
 
 
 class Fields:
@@ -77,14 +78,18 @@ class Fields:
         In its shape, None is any length, and an ellipsis in the end any further axes.
         """
         value = self.take(name)
-        if not isinstance(value, np.ndarray):
-            self.fail(name, f"must be an array, not {_shown(value)}")
+        if type(value) is not np.ndarray:
+            if not isinstance(value, np.memmap):
+                self.fail(name, f"must be an array, not {_shown(value)}")
+            value = np.asarray(value)
         if value.dtype not in map(np.dtype, types):
             wanted = " or ".join(str(np.dtype(one)) for one in types)
             self.fail(name, f"must be an array of {wanted}, not of {value.dtype}")
         if not _fits(value.shape, shape):
             wanted = ", ".join({None: "any", ...: "..."}.get(n, str(n)) for n in shape)
             self.fail(name, f"must have the shape ({wanted}), not {value.shape}")
+        if value.nbytes > _extent(value):
+            self.fail(name, "repeats itself: an array of any size in no memory")
         if finite and not np.isfinite(value).all():
             self.fail(name, "has NaN or infinity in it")
         return np.require(value, requirements=["C", "A"])
@@ -106,6 +111,8 @@ class Fields:
         value = self.scalar(name)
         if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
             self.fail(name, f"must be a number, not {_shown(value)}")
+        if isinstance(value, int) and abs(value) > _LARGEST_INTEGER:
+            self.fail(name, "is an integer too large for a float")
         if finite and not (isfinite(value) and value >= at_least):
             self.fail(name, f"must be a finite number, at least {at_least:g}, not {value!r}")
         return value
@@ -139,6 +146,12 @@ class Fields:
         if not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
             self.fail(name, f"must be a list of strings, not {_shown(value)}")
         return value
+
+
+def _extent(value: NDArray[Any]) -> int:
+    """Return the bytes between the first and the last entry of an array."""
+    low, high = np.lib.array_utils.byte_bounds(value)
+    return int(high - low)
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[Any, ...]) -> bool:
@@ -194,6 +207,10 @@ class PlainPickles:
 
     def __copy__(self) -> Self:
         """Return a copy that shares all parts, without a detour through records."""
+        if type(self).__getstate__ is not PlainPickles.__getstate__:  # a subclass has its own way
+            other = type(self).__new__(type(self))
+            other.__setstate__(self.__getstate__())
+            return other
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         return other

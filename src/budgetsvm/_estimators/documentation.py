@@ -5,14 +5,16 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
+from budgetsvm import kernels, maintenance, solvers
+
 _Class = TypeVar("_Class", bound=type[Any])
 
 _PARAMETERS = """
-kernel : {"rbf", "laplacian", "poly", "sigmoid", "linear"}, Kernel or callable, default="rbf"
+kernel : {[kernels]}, Kernel or callable, default="rbf"
     The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
     All but "rbf" need ``maintenance="project"`` or ``"remove"``.
 gamma : {"scale", "auto"} or float, default="scale"
-    Coefficient of the kernels "rbf", "laplacian", "poly" and "sigmoid", as for ``SVC``.
+    Coefficient of all kernels but "linear", as for ``SVC``.
 degree : int, default=3
     Degree of the kernel "poly".
 coef0 : float, default=0.0
@@ -20,10 +22,10 @@ coef0 : float, default=0.0
 budget : int or None, default=500
     The largest number of terms that the model may have. None is no limit: training then
     approaches the exact machine, at its cost.
-solver : {"bsca", "bsgd"} or Solver, default="bsca"
+solver : {[solvers]} or Solver, default="bsca"
     Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
     budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
-maintenance : {"merge", "multimerge", "project", "remove"} or Maintenance, default="merge"
+maintenance : {[strategies]} or Maintenance, default="merge"
     What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
 epochs : "auto" or float, default="auto"
     How many times phase 1 goes through the training data. "auto" is five without a polish. Before
@@ -35,10 +37,10 @@ polish : bool, default=True
 basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
     Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
     polish, all but the first are Nyström's method.
-fit_intercept : bool, default={fit_intercept}
+fit_intercept : bool, default=[fit_intercept]
     Whether the model has a bias: a constant feature, whose coefficient counts for the norm of the
     model like all others.
-tol : float, default={tol}
+tol : float, default=[tol]
     The relative duality gap (P - D) / P at which the polish is done.
 max_passes : int, default=500
     The polish gives up after so many passes over the data, with a ``ConvergenceWarning``.
@@ -103,6 +105,17 @@ feature_names_in_ : ndarray of str
 """
 
 
+_VARYING = ("fit_intercept", "tol")  # parameters whose defaults differ
+_NAMES = {
+    kind: ", ".join(f'"{name}"' for name in names)
+    for kind, names in (
+        ("kernels", kernels.NAMES),
+        ("solvers", solvers.BY_NAME),
+        ("strategies", maintenance.BY_NAME),
+    )
+}
+
+
 def documented(*, without: Collection[str] = ()) -> Callable[[_Class], _Class]:
     """Complete the docstring of an estimator by what all have in common.
 
@@ -118,15 +131,19 @@ def documented(*, without: Collection[str] = ()) -> Callable[[_Class], _Class]:
         text = inspect.cleandoc(cls.__doc__)
         entries = _entries(_PARAMETERS) | _entries(_section(text, "Parameters"))
         parameters = "\n".join(entries[name] for name in names)
-        for name in ("fit_intercept", "tol"):  # whose defaults differ
-            if name in names:
-                default = signature.parameters[name].default
-                parameters = parameters.replace(f"{{{name}}}", repr(default))
+        known = {
+            name: repr(signature.parameters[name].default) for name in _VARYING if name in names
+        }
+        for name, value in {**_NAMES, **known}.items():
+            parameters = parameters.replace(f"[{name}]", value)
         own = _entries(_section(text, "Attributes"))
         common = {
             name: entry for name, entry in _entries(_ATTRIBUTES).items() if name not in without
         }
-        attributes = "\n".join((own | {k: v for k, v in common.items() if k not in own}).values())
+        first = {k: v for k, v in common.items() if k == "support_vectors_"}
+        attributes = "\n".join(
+            (first | own | {k: v for k, v in common.items() if k not in own}).values()
+        )
         text = text.replace(_section(text, "Parameters"), parameters)
         cls.__doc__ = text.replace(_section(text, "Attributes"), attributes)
         return cls

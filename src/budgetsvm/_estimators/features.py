@@ -24,7 +24,7 @@ from budgetsvm._estimators.user_input import Epochs, PrecisionName
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._problem.rows import as_rows
-from budgetsvm.kernels import Gamma
+from budgetsvm.kernels._interface import Gamma
 from budgetsvm.monitoring._interface import Monitor
 
 _ROWS_AT_ONCE = 1 << 12

@@ -16,7 +16,7 @@ from budgetsvm._estimators.svc_prediction import ClassPrediction
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
-from budgetsvm.kernels import Gamma
+from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
 from budgetsvm.monitoring._interface import Monitor
 

@@ -19,7 +19,7 @@ from budgetsvm._estimators.user_input import Epochs, PrecisionName, weighted_row
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
-from budgetsvm.kernels import Gamma
+from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import make_insensitive
 from budgetsvm.monitoring._interface import Monitor
 

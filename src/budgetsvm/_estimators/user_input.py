@@ -13,7 +13,8 @@ from budgetsvm._common.checks import check_choice, check_integer, check_number
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._learn.settings import Settings
-from budgetsvm.kernels import Gamma, make_kernel
+from budgetsvm.kernels import make_kernel
+from budgetsvm.kernels._interface import Gamma
 from budgetsvm.maintenance import make_maintenance
 from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.solvers import make_solver
@@ -53,8 +54,9 @@ class MachineParameters(PlainPickles, BaseEstimator):
 
     def _set_parameters(self, given: dict[str, Any]) -> None:
         """Take over what ``__init__`` was called with, given as its ``locals()``."""
-        for name in self._get_param_names():
-            setattr(self, name, given[name])
+        for name, value in given.items():
+            if name not in ("self", "__class__"):  # a subclass may have more of its own
+                setattr(self, name, value)
 
     def _settings(self) -> Settings:
         """Check all parameters, and return those that training needs."""

@@ -64,7 +64,8 @@ class SeparateOutputs(Trainer):
         points: NDArray[Any] = np.concatenate(
             [self.model.points[used[:known]], dense_points(self.problem.rows, rows)]
         )
-        model = replace(self.model, points=points, coef=self._coef[:, used], bias=self._bias)
+        coef = np.ascontiguousarray(self._coef[:, used])
+        model = replace(self.model, points=points, coef=coef, bias=self._bias)
         rounds = -(-len(self.history) // self.problem.targets.count)
         return Learned(model, self.t, rounds, self.history)
 

@@ -65,7 +65,7 @@ def read_option(kind: type[_Option], fields: Fields, name: str) -> _Option:
 def _check(option: Option) -> None:
     if isinstance(option, Maintenance):
         option.check(Gaussian())
-    elif isinstance(option, Kernel | Solver):
+    else:
         option.check()
     if isinstance(option, Polynomial) and option.degree > _LARGEST_DEGREE:
         message = f"degree must be at most {_LARGEST_DEGREE}"

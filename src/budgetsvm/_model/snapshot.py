@@ -24,7 +24,7 @@ VERSION = 1
 UPGRADES: dict[int, Callable[[Record], Record]] = {}
 
 _PLAIN_KINDS = "biufU"  # of arrays
-_DEEPEST = 20
+_DEEPEST, _MOST_THINGS = 20, 5_000_000
 
 
 def sealed(machine: Record) -> Record:
@@ -85,18 +85,33 @@ def _refuse(where: str, what: str, instead: str) -> None:
     raise ValueError(message)
 
 
-def check_plain(value: Any, where: str, depth: int = 0) -> None:
-    """Raise a ValueError if there is anything but plain things in a record."""
-    if value is None or type(value) in (bool, int, float, str):
-        return
-    if isinstance(value, np.ndarray) and value.dtype.kind in _PLAIN_KINDS:
-        return
-    if depth < _DEEPEST and type(value) is dict and all(type(key) is str for key in value):
-        for key, one in value.items():
-            check_plain(one, f"{where}[{key!r}]", depth + 1)
-    elif depth < _DEEPEST and type(value) is list:
-        for i, one in enumerate(value):
-            check_plain(one, f"{where}[{i}]", depth + 1)
-    else:
-        message = f"{where} is of the type {type(value).__name__}, and not plain"
-        raise ValueError(message)
+def check_plain(value: Any, where: str) -> None:
+    """Raise a ValueError if there is anything but plain things in a record, or too many of them."""
+    _Check().value(value, where)
+
+
+class _Check:
+    """Counts what it has seen: a record in which things occur again and again may have no end."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def value(self, value: Any, where: str, depth: int = 0) -> None:
+        """Look at a value, and at what is in it."""
+        self._seen += 1
+        if self._seen > _MOST_THINGS:
+            message = f"{where}: the record has more than {_MOST_THINGS} parts"
+            raise ValueError(message)
+        if value is None or type(value) in (bool, int, float, str):
+            return
+        if type(value) in (np.ndarray, np.memmap) and value.dtype.kind in _PLAIN_KINDS:
+            return
+        if depth < _DEEPEST and type(value) is dict and all(type(key) is str for key in value):
+            for key, one in value.items():
+                self.value(one, f"{where}[{key!r}]", depth + 1)
+        elif depth < _DEEPEST and type(value) is list:
+            for i, one in enumerate(value):
+                self.value(one, f"{where}[{i}]", depth + 1)
+        else:
+            message = f"{where} is of the type {type(value).__name__}, and not plain"
+            raise ValueError(message)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._problem.rows import Precision
-from budgetsvm.kernels import Callback, CoreKernel, Kernel
+from budgetsvm.kernels import Callback, Kernel
+from budgetsvm.kernels._interface import CoreKernel
 
 _CACHE_LINE = 64
 

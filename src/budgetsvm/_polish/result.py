@@ -54,7 +54,7 @@ class Polished:
     ----------
     points : ndarray of shape (n_terms, n_features)
         A linearly independent subset of the points given.
-    coef : ndarray of shape (n_outputs, n_terms)
+    coef : ndarray of shape (n_outputs, n_terms), or (n_terms,) of a single output from ``polish()``
         Their coefficients.
     bias : ndarray of shape (n_outputs,)
         The constants; zero where there is none.

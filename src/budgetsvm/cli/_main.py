@@ -56,7 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         arguments.command.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it was closed by whoever called
+            sys.stdout.flush()
     except KeyboardInterrupt:
         _complain("interrupted")
         return _INTERRUPTED

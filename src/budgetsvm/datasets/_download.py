@@ -50,8 +50,10 @@ def _request(url: str) -> HTTPResponse:
 
 def _receive(response: HTTPResponse, path: Path, label: str) -> str | None:
     """Write what arrives; return how the connection broke, if it did."""
-    length = response.headers.get("Content-Length")
-    total = None if length is None else int(length)
+    length = response.headers.get("Content-Length", "")
+    total = (
+        int(length) if length.isascii() and length.isdigit() else None
+    )  # not all servers know it
     done = 0
     with path.open("wb") as file, byte_bar(label, total) as bar:
         while True:

@@ -76,6 +76,22 @@ def _read(path: Path) -> Table | None:
             else:
                 parts = (arrays["values"], arrays["indices"], arrays["starts"])
                 X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-            return Table(X, arrays["y"], str(arrays["sha256"]), int(arrays["features"]))
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            table = Table(X, arrays["y"], str(arrays["sha256"]), int(arrays["features"]))
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, TypeError, IndexError):
         return None
+    return table if _is_sound(table) else None
+
+
+def _is_sound(table: Table) -> bool:
+    """Whether rows and labels go together: a file in a cache is anybody's."""
+    X, y = table.X, table.y
+    numbers = X.dtype.kind == "f" and y.dtype.kind == "f" and X.ndim == 2
+    if not (numbers and y.shape == X.shape[:1]):
+        return False
+    if not sparse.issparse(X):
+        return True
+    try:
+        X.check_format(full_check=True)
+    except ValueError:
+        return False
+    return True

@@ -2,12 +2,15 @@
 // The loop of all solvers, for one output; joint_solve.hpp has that for several. A solver is a
 // class in a header of its own, which serves both. It says how coefficients are stored and what a
 // step is:
-//     begin(r, C, diagonal, coupled)   visit r of this call begins, to a point with k(x, x) =
-//     diagonal value(stored)                    f(x) from that of the stored coefficients scale()
-//     the same as a factor, where there are several outputs step(loss, alpha, slack)         moves
-//     alpha; returns what to add to the coefficient, times y degradation(stored) ||dw||^2 from that
-//     of the stored coefficients one_by_one                       whether a step sees those before
-//     it, of the same visit
+// clang-format off
+//     begin(r, C, diagonal, coupled)   a visit begins: number r of this call, to a point with this
+//                                      C and k(x, x) = diagonal
+//     value(stored)                    f(x) from that of the stored coefficients
+//     scale()                          the same as a factor, where there are several outputs
+//     step(loss, alpha, slack)         moves alpha; returns what to add to the coefficient, times y
+//     degradation(stored)              ||dw||^2 from that of the stored coefficients
+//     one_by_one                       whether a step sees those before it, of the same visit
+// clang-format on
 // A new one has its place in bindings/learn.cpp.
 #pragma once
 

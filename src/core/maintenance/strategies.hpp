@@ -10,7 +10,9 @@
 //                                in the same way, and has
 //     reduce(terms, newest)      the same; `newest` are the pairs of the last term with all others
 //                                (Kernel::pairs), or null where they are not at hand
-// It must not know which solver calls it, and not allocate from call to call.
+// It must not know which solver calls it, and not allocate from call to call. The newest term is
+// pending when reduce is called: its norm and coefficient are in place, its point is not before
+// batch.place_pending(terms); kernels that see only terms (sees_only_terms) need that first.
 #pragma once
 
 #include "maintenance/merge.hpp"

@@ -38,9 +38,8 @@ inline double box_step(double alpha, double gradient, double curvature, double l
 // What most losses have in common. A loss itself says
 //     value(u)      phi(u)
 //     slope(u)      phi'(u)
-//     exact_step    the truncated Newton step (3), for any loss: alpha that maximises the dual
-//     along
-//                   its coordinate, where the slack is u and k(x, x) = curvature
+//     exact_step    the truncated Newton step (3), for any loss: the alpha that maximises the dual
+//                   along its coordinate, where the slack is u and k(x, x) = curvature
 //     gradient      the derivative of the dual in the direction of `side`
 template <class Self>
 struct LossDefaults {

@@ -23,7 +23,7 @@ from budgetsvm._polish.polish import Outcome, Solve
 from budgetsvm._polish.share import is_met, share_of, solve_for_share
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import Targets
-from budgetsvm.kernels import Gamma
+from budgetsvm.kernels._interface import Gamma
 from budgetsvm.monitoring._interface import Monitor
 
 

@@ -5,142 +5,24 @@
 BudgetSVC(kernel=Laplacian(gamma=0.5), maintenance='remove')
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from budgetsvm._common.checks import check_integer, check_number
+from budgetsvm.kernels._interface import CoreKernel, Gamma, Kernel, KernelWithGamma, RadialKernel
 
-Gamma: TypeAlias = float | Literal["scale", "auto"]
 KernelFunction: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
 
 __all__ = ["Callback", "Gaussian", "Kernel", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
 
 
-class CoreKernel(NamedTuple):
-    """What the compiled core wants to know of a kernel; numbers that it has not are as good as any."""
-
-    name: str
-    gamma: float = 1.0
-    coef0: float = 0.0
-    degree: int = 1
-    function: Callable[..., Any] | None = None
-
-
 @dataclass(frozen=True)
-class Kernel(ABC):
-    """A kernel function k(x, z). Use one of its subclasses."""
-
-    name: ClassVar[str]
-    #: k(x + c, z + c) = k(x, z): the data may be centred.
-    translation_invariant: ClassVar[bool] = False
-    #: Two terms can be merged into one.
-    mergeable: ClassVar[bool] = False
-    #: Its values come from Python, one row at a time.
-    in_python: ClassVar[bool] = False
-
-    def check(self) -> None:  # noqa: B027 - not all have something to check
-        """Raise a ValueError if a parameter makes no sense."""
-
-    def resolve(self, n_features: int, variance: float) -> Self:  # noqa: ARG002
-        """Replace gamma="scale" and "auto" by the number they stand for, as scikit-learn does."""
-        return self
-
-    @abstractmethod
-    def core(self) -> CoreKernel:
-        """Return what the compiled core wants to know."""
-
-    @abstractmethod
-    def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, x) for points of the given squared norms."""
-
-    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, z) for all rows of X and Z, by the formula: slow and precise, for checks."""
-        return self.diagonal(X @ Z.T)  # unless a kernel is a function of something else
-
-    def norms(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the core keeps of every term: its norm, of the kind that distances are made of."""
-        return np.asarray((points**2).sum(axis=1))
-
-    def argument(self, squared_norm: float) -> float:
-        """Return how large what the kernel is a function of gets, among points of this squared norm."""
-        return squared_norm
-
-    def relative_error(self, points: NDArray[Any]) -> float:  # noqa: ARG002
-        """Return the error of kernel values near these points, in units of rounding errors."""
-        return 1.0
-
-    @property
-    def growth(self) -> int:
-        """The power of <x, z> that the kernel, or what it is made of, grows with; 0: it is bounded."""
-        return 1
-
-    def largest_product(self, most: float) -> float:
-        """Return the |<x, z>| up to which no value, nor what it is made of, exceeds this number."""
-        return most
-
-    def of_shrunk_row(self, size: float) -> Self:
-        """Return what times size^growth is the kernel of a row, if it is given the row divided by size."""
-        message = f"the {self.name} kernel does not scale with its argument"
-        raise NotImplementedError(message)
-
-
-class _WithGamma(Kernel):
-    """A kernel with a coefficient gamma. Not a dataclass: where gamma stands among its numbers, a kernel decides."""
-
-    gamma: Gamma
-
-    def check(self) -> None:
-        """Raise a ValueError if gamma makes no sense."""
-        if not isinstance(self.gamma, str):
-            check_number("gamma", self.gamma, above=0)
-        elif self.gamma not in ("scale", "auto"):
-            message = f'gamma must be "scale", "auto" or a positive number, not {self.gamma!r}'
-            raise ValueError(message)
-
-    def resolve(self, n_features: int, variance: float) -> Self:
-        """Replace gamma="scale" and "auto" by the number they stand for."""
-        if not isinstance(self.gamma, str):
-            return self
-        spread = variance if self.gamma == "scale" and variance > 0 else 1.0
-        return replace(self, gamma=1.0 / (n_features * spread))  # type: ignore[call-arg]
-
-    def argument(self, squared_norm: float) -> float:
-        """Return gamma times the squared norm."""
-        return float(self.gamma) * squared_norm
-
-
-class _Radial(_WithGamma):
-    """A kernel that falls from 1 to 0 with a distance."""
-
-    translation_invariant: ClassVar[bool] = True
-
-    def core(self) -> CoreKernel:
-        """Return what the compiled core wants to know."""
-        return CoreKernel(self.name, float(self.gamma))
-
-    def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return ones."""
-        return np.ones_like(squared_norms)
-
-    def relative_error(self, points: NDArray[Any]) -> float:
-        """Return the error of kernel values near these points: distances are differences of norms."""
-        norms = self.norms(points.astype(np.float64))
-        return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))
-
-    @property
-    def growth(self) -> int:
-        """0: it is bounded."""
-        return 0
-
-
-@dataclass(frozen=True)
-class Gaussian(_Radial):
+class Gaussian(RadialKernel):
     """exp(-gamma ||x - z||²), the default. The only one whose terms can be merged."""
 
     gamma: Gamma = "scale"
@@ -153,7 +35,7 @@ class Gaussian(_Radial):
 
 
 @dataclass(frozen=True)
-class Laplacian(_Radial):
+class Laplacian(RadialKernel):
     """exp(-gamma ||x - z||_1)."""
 
     gamma: Gamma = "scale"
@@ -169,7 +51,7 @@ class Laplacian(_Radial):
 
 
 @dataclass(frozen=True)
-class Polynomial(_WithGamma):
+class Polynomial(KernelWithGamma):
     """(gamma <x, z> + coef0)^degree."""
 
     degree: int = 3
@@ -207,7 +89,7 @@ class Polynomial(_WithGamma):
 
 
 @dataclass(frozen=True)
-class Sigmoid(_WithGamma):
+class Sigmoid(KernelWithGamma):
     """tanh(gamma <x, z> + coef0). Not positive definite in general."""
 
     gamma: Gamma = "scale"
@@ -289,7 +171,8 @@ class Callback(Kernel):
         return 0
 
 
-_NAMES = ("rbf", "laplacian", "poly", "sigmoid", "linear")
+#: Names that estimators take.
+NAMES = ("rbf", "laplacian", "poly", "sigmoid", "linear")
 
 
 def make_kernel(kernel: object, gamma: Gamma, degree: int, coef0: float) -> Kernel:
@@ -312,7 +195,7 @@ def make_kernel(kernel: object, gamma: Gamma, degree: int, coef0: float) -> Kern
             made = Callback(kernel)
         case _:
             message = (
-                f"kernel must be one of {', '.join(map(repr, _NAMES))}, an object of "
+                f"kernel must be one of {', '.join(map(repr, NAMES))}, an object of "
                 f"budgetsvm.kernels or a function k(X, Z), not {kernel!r}"
             )
             raise ValueError(message)

@@ -14,72 +14,20 @@ minimises ½‖w‖² + Σ_i C_i φ(u_i); its dual is
 BudgetSVC(loss=SquaredHinge())
 """
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, xlog1py, xlogy
 
 from budgetsvm._common.checks import check_choice, check_number
+from budgetsvm.losses._interface import Loss
 
 __all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "SquaredHinge"]
 
 _Vector = NDArray[np.float64]
 
 _SETTLED = 1e-4  # of a share α/C, with the logistic loss
-
-
-@dataclass(frozen=True)
-class Loss(ABC):
-    """A convex function φ of the slack. Use a subclass.
-
-    A loss with kinks is smoothed for Newton's method: within `width` of a kink its slope rises linearly
-    instead of jumping. A loss that is smooth by itself ignores the width.
-    """
-
-    name: ClassVar[str]
-    target: ClassVar[float] = 1.0  #: of all rows, in classification
-    has_kinks: ClassVar[bool] = True
-    slopes: ClassVar[tuple[float, float]] = (0.0, 1.0)  #: the least and the largest φ'
-
-    @abstractmethod
-    def value(self, u: _Vector) -> _Vector:
-        """Return φ(u)."""
-
-    @abstractmethod
-    def slope(self, u: _Vector, width: float) -> _Vector:
-        """Return φ'(u), smoothed; a subgradient if the width is 0."""
-
-    @abstractmethod
-    def smoothed(self, u: _Vector, width: float) -> _Vector:
-        """Return the smoothed φ, whose derivative is `slope`."""
-
-    @abstractmethod
-    def curvature(self, u: _Vector, width: float) -> _Vector:
-        """Return φ''(u), smoothed."""
-
-    @abstractmethod
-    def conjugate(self, share: _Vector) -> _Vector:
-        """Return φ*(share) for shares α/C that are slopes of φ."""
-
-    @abstractmethod
-    def distance(self, u: _Vector) -> _Vector:
-        """Return how far u is from where the slope is not constant."""
-
-    def feasible(self, share: _Vector) -> _Vector:
-        """Return the nearest shares α/C that are slopes of φ; what is not a number becomes 0."""
-        return np.clip(np.nan_to_num(share, nan=0.0), *self.slopes)
-
-    def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
-        """Return which α are inside the box [0, C], or should leave the bound that they are at."""
-        below, above = alpha < box, alpha > 0
-        return (below & above) | (below & (u > 0)) | (above & (u < 0))
-
-    def core(self) -> tuple[str, float]:
-        """Return what the core calls a *loss*: its name and ε."""
-        return self.name, 0.0
 
 
 @dataclass(frozen=True)
@@ -204,7 +152,12 @@ class EpsilonInsensitive(Loss):
 
     epsilon: float = 0.1
     name = "epsilon_insensitive"
+    of_regression = True
     slopes = (-1.0, 1.0)
+
+    def check(self) -> None:
+        """Raise a ValueError if ε makes no sense."""
+        check_number("epsilon", self.epsilon, at_least=0)
 
     def value(self, u: _Vector) -> _Vector:
         """Return φ(u)."""
@@ -248,21 +201,25 @@ class EpsilonInsensitive(Loss):
 
 
 _HINGE = Hinge()
-_BY_NAME = {loss.name: loss for loss in (_HINGE, SquaredHinge(), Logistic())}
+#: Names that classifiers take.
+BY_NAME = {loss.name: loss for loss in (_HINGE, SquaredHinge(), Logistic())}
 
 
 def make_loss(loss: object) -> Loss:
     """Turn a classifier's parameter into a Loss."""
     if isinstance(loss, str):
-        check_choice("loss", loss, tuple(_BY_NAME))
-        return _BY_NAME[loss]
-    if not isinstance(loss, Loss) or isinstance(loss, EpsilonInsensitive):
-        names = ", ".join(map(repr, _BY_NAME))
+        check_choice("loss", loss, tuple(BY_NAME))
+        return BY_NAME[loss]
+    if not isinstance(loss, Loss) or loss.of_regression:
+        names = ", ".join(map(repr, BY_NAME))
         message = f"loss must be {names} or such an object of budgetsvm.losses, not {loss!r}"
         raise TypeError(message)
+    loss.check()
     return loss
 
 
 def make_insensitive(epsilon: float) -> EpsilonInsensitive:
     """Return the loss of regression, for a checked ε."""
-    return EpsilonInsensitive(check_number("epsilon", epsilon, at_least=0))
+    loss = EpsilonInsensitive(epsilon)
+    loss.check()
+    return replace(loss, epsilon=float(epsilon))
