@@ -188,9 +188,16 @@ def test_the_door_looks_at_a_sample() -> None:
     assert isinstance(kernel_matrix(given, wide, limits()), KernelMatrix)
     assert isinstance(kernel_matrix(given, basis, limits(memory=1e5)), KernelMatrix)
     assert isinstance(kernel_matrix(given, basis, limits(tol=1e-30)), KernelMatrix)
-    without_room = kernel_matrix(given, basis, limits(room=1e4))
-    assert isinstance(without_room, PanelMatrix)
-    assert not without_room.at_hand
+
+
+@pytest.mark.usefixtures("small_ones_too")
+def test_free_memory_does_not_change_a_bit() -> None:
+    given = problem()
+    matrices = [kernel_matrix(given, basis_for(given), limits(room=r)) for r in (np.inf, 1e4)]
+    assert [m._store.is_kept for m in matrices if isinstance(m, PanelMatrix)] == [True, False]
+    first, second = (solve(given, matrix, limits()) for matrix in matrices)
+    np.testing.assert_array_equal(first.coef, second.coef)
+    assert (first.primal, first.dual) == (second.primal, second.dual)
 
 
 def test_few_values_are_not_worth_a_look() -> None:

@@ -52,7 +52,7 @@ class PanelMatrix(RowMatrix):
         self._where = np.arange(len(store.rows)) if where is None else where
         super().__init__(len(self._where), basis, tick)
         self.dtype, self.n_threads = store.rows.dtype, n_threads
-        self.at_hand, self._make_exact = store.is_kept, make_exact
+        self._make_exact = make_exact
         self._store, self._shares = store, store.shares(self._where)
         lanes = store.terms.store.lanes
         self._width = store.terms.n_panels * lanes
@@ -98,7 +98,7 @@ class PanelMatrix(RowMatrix):
                 panels, their = self._store.part(share.part), weights[share.places]
                 _core.add_panel_gram(panels, share.rows, their, first, last, sums)
 
-        if self.at_hand:  # every block of the matrix by one thread
+        if self._store.is_kept:  # every block of the matrix by one thread
             ends = np.linspace(0, n_panels, min(n_panels, _GRAM_TASKS) + 1).astype(int).tolist()
             for_each(lambda ends: add(*ends, shares), pairwise(ends), self.n_threads)
         else:
