@@ -64,9 +64,21 @@ class PanelStore:
         """Return the panels of a part."""
         return self.compute(part) if self._kept is None else self._kept[part]
 
-    def compute(self, part: int, least: float | None = None) -> Panels:
+    def compute(self, part: int) -> Panels:
         """Evaluate the panels of a part that may count, and keep those that do."""
-        least = self.least if least is None else least
+        flags, numbers, values = self._evaluate(part, self.least)
+        flags[flags] = counts = values.max(axis=1, initial=0) >= self.least
+        return _starts(flags), numbers[counts], values[counts]
+
+    def compute_all(self, part: int) -> Panels:
+        """Evaluate all panels of a part but those of zeros."""
+        flags, numbers, values = self._evaluate(part, SMALLEST)
+        return _starts(flags), numbers, values
+
+    def _evaluate(
+        self, part: int, least: float
+    ) -> tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[Any]]:
+        """Return which panels of a part may have a value of at least so much, their numbers, and their values."""
         start = part * self.part_rows
         chosen = slice(start, min(start + self.part_rows, len(self.rows)))
         flags, store = self.terms.near(self.rows, chosen, least), self.terms.store
@@ -76,8 +88,7 @@ class PanelStore:
         _core.panel_values(
             source, store.arrays, store.size, kernel, _starts(flags), numbers, values
         )
-        flags[flags] = counts = values.max(axis=1, initial=0) >= least
-        return _starts(flags), numbers[counts], values[counts]
+        return flags, numbers, values
 
     def shares(self, chosen: NDArray[np.int64]) -> list[Share]:
         """Return which of the chosen rows each part has."""

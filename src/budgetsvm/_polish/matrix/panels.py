@@ -140,7 +140,7 @@ class PanelMatrix(RowMatrix):
             _core.add_panel_transposed(panels, share.rows, their, sums)
             return float(their.sum())
 
-        sums = self._sum(self._shares, add, SMALLEST)
+        sums = self._sum(self._shares, add, self._store.compute_all)
         return values, self.basis.projection(sums)
 
     def exact(self) -> Matrix:
@@ -193,18 +193,17 @@ class PanelMatrix(RowMatrix):
 
         return self._sum(self._store.shares(self._where[indices]), add)
 
-    def _sum(self, shares: list[Share], add: _Add, least: float | None = None) -> _Vector:
+    def _sum(
+        self, shares: list[Share], add: _Add, panels: Callable[[int], Panels] | None = None
+    ) -> _Vector:
         """Add up over all shares, in their order: threads do not change it. The constant's sum is returned."""
-        store = self._store
+        find = self._store.part if panels is None else panels
 
         def contribution(some: list[Share]) -> tuple[_Vector, float]:
             sums, total = np.zeros(self._width), 0.0
             for share in some:
                 self.tick()
-                panels = (
-                    store.part(share.part) if least is None else store.compute(share.part, least)
-                )
-                total += add(panels, share, sums)
+                total += add(find(share.part), share, sums)
             return sums, total
 
         step = max(1, -(-len(shares) // _TASKS))
@@ -263,6 +262,8 @@ def panels_if_it_pays(
     start = limits.clock()
     if size <= _HELD_SHARE * limits.room:
         store.keep(limits.n_threads, limits.tick)
+    seconds = limits.clock() - start
     matrix = PanelMatrix(store, basis, limits.n_threads, make_exact, tick=limits.tick)
-    matrix.exact_seconds = (limits.clock() - start) / max(share, 1e-3)
+    all_panels = float(terms.near(rows, sample(len(rows), _SAMPLE), SMALLEST).mean())
+    matrix.exact_seconds = seconds * all_panels / max(share, 1e-3)
     return matrix
