@@ -7,6 +7,8 @@ Every function exists for float32 and float64; all floating-point arrays marked 
   (int64) says which of its rows; None: all. centre (float64) is subtracted from dense rows.
 - *terms*: (panels T, norms T, coef float64), see ``_model.term_store.TermStore``; *size* of them are in use.
 - *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
+- *extents*: (low T, high T, of_zero T, weights T) around panels, see ``_model.pruning``.
+- *panels*: (starts int64, numbers int32, values T) of rows that have some panels, of rising numbers, of all.
 - *maintenance*: (name, golden, same_sign, n_terms), see ``maintenance.Maintenance.core``.
 - *loss*: (name, epsilon), see ``losses.Loss.core``.
 - *problem*: (loss, order, diagonal, y, targets, box, alpha, slots, bias). Row r of a block is training
@@ -34,6 +36,8 @@ _Matrix: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]
 _Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, NDArray[np.float64] | None]
 _Terms: TypeAlias = tuple[_Float, _Float, NDArray[np.float64]]
 _Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
+_Extents: TypeAlias = tuple[_Float, _Float, _Float, _Float]
+_Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Float]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
 _Loss: TypeAlias = tuple[str, float]
 _Problem: TypeAlias = tuple[
@@ -197,6 +201,62 @@ def decision(
 
 def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[Any]) -> None:
     """Evaluate k(x, z_j) for every row x and every term; a column more is set to 1."""
+
+def pruned_decision(
+    rows: _Rows,
+    terms: _Terms,
+    size: int,
+    kernel: _Kernel,
+    extents: _Extents,
+    out: NDArray[np.float64],
+) -> None:
+    """The same as `decision`, but for terms that add less than rounding errors do."""
+
+def near_panels(
+    rows: _Rows, kernel: _Kernel, extents: _Extents, farthest: float, out: NDArray[np.bool_]
+) -> None:
+    """Whether panels, (rows, panels), may have a kernel value above exp(-farthest)."""
+
+def panel_values(
+    rows: _Rows,
+    terms: _Terms,
+    size: int,
+    kernel: _Kernel,
+    starts: NDArray[np.int64],
+    numbers: NDArray[np.int32],
+    out: _Float,
+) -> None:
+    """Evaluate k(x, z_j) for the panels of each row that are named, (all of them, lanes); 0 where there is no term."""
+
+def panel_times(
+    panels: _Panels, chosen: NDArray[np.int64], coef: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """The same as `times`, for rows of panels; coef has room for all panels."""
+
+def add_panel_transposed(
+    panels: _Panels, chosen: NDArray[np.int64], v: NDArray[np.float64], sums: NDArray[np.float64]
+) -> None:
+    """The same as `add_transposed_times`, for rows of panels."""
+
+def add_panel_normal(
+    panels: _Panels,
+    chosen: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    v: NDArray[np.float64],
+    shift: float,
+    sums: NDArray[np.float64],
+) -> float:
+    """sums += Σ_i f_i k_i, where f_i = weights_i (<k_i, v> + shift); returns Σ_i f_i."""
+
+def add_panel_gram(
+    panels: _Panels,
+    chosen: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    first: int,
+    last: int,
+    sums: NDArray[np.float64],
+) -> None:
+    """sums += Σ_i weights_i k_i k_iᵀ, of a panel p from `first` to before `last`, and others from p on."""
 
 def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, float, float]:
     """The best (h, v(h), degradation / beta_b²) for merging, L = -ln k(z_a, z_b)."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from budgetsvm import _core
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._common.threads import for_each
 from budgetsvm._model.option_records import read_option
+from budgetsvm._model.pruning import OrderedTerms, ordered_if_it_pays
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.rows import Precision, Rows, dense_block
 from budgetsvm.kernels import Kernel
@@ -19,6 +21,7 @@ from budgetsvm.kernels import Kernel
 _Evaluate: TypeAlias = Callable[[Rows, slice, NDArray[Any]], None]
 _Make: TypeAlias = Callable[["KernelExpansion"], _Evaluate]
 
+_MANY_ROWS = 8192  # for which it may pay to bring the terms into another order
 _PIECE = 256  # rows whose kernel values are held at once, where there are several outputs
 
 
@@ -85,6 +88,9 @@ class KernelExpansion:
         """Return the same model in other arithmetic."""
         return replace(self, points=self.points.astype(dtype))
 
+    def __getstate__(self) -> Record:
+        return self.record()  # and nothing that can be found anew
+
     def __len__(self) -> int:
         return len(self.points)
 
@@ -97,8 +103,7 @@ class KernelExpansion:
         """Return f_c(x) for every row of X, (rows, outputs). Memory beyond the result is bounded."""
         rows = Rows(X, self.points.dtype.type, self.centre)
         values = np.zeros((len(rows), len(self.coef)))
-        alone = len(self.coef) == 1 and not self.kernel.in_python
-        evaluate = self._careful(KernelExpansion._sums if alone else KernelExpansion._products)
+        evaluate = self._careful(self._sum_of_terms(len(rows)))
         for_each(lambda chunk: evaluate(rows, chunk, values[chunk]), rows.chunks(), n_threads)
         values += self.bias
         return values
@@ -154,6 +159,31 @@ class KernelExpansion:
             evaluate(Rows(X[[i]] / size, np.float64, self.centre), slice(0, 1), row)
             row[row != 0] *= size**self.kernel.growth
         return values
+
+    def _sum_of_terms(self, n_rows: int) -> _Make:
+        """Return how to evaluate so many rows."""
+        if len(self.coef) > 1 or self.kernel.in_python:
+            return KernelExpansion._products
+        if n_rows >= _MANY_ROWS and self._pruned is not None:
+            return KernelExpansion._pruned_sums
+        return KernelExpansion._sums
+
+    @cached_property
+    def _pruned(self) -> OrderedTerms | None:
+        """The terms in an order in which many need not be evaluated; None: nearly all must be."""
+        return ordered_if_it_pays(self.points, self.coef[0], self.kernel)
+
+    def _pruned_sums(self) -> _Evaluate:
+        """One output: the core leaves out terms that add less than rounding does."""
+        assert self._pruned is not None
+        ordered = self._pruned
+        terms, extents = ordered.store, ordered.extents
+
+        def evaluate(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
+            source, values = rows.source(chunk), out[:, 0]
+            _core.pruned_decision(source, terms.arrays, terms.size, ordered.kernel, extents, values)
+
+        return evaluate
 
     def _sums(self) -> _Evaluate:
         """One output: the core adds up kernel values as it computes them."""

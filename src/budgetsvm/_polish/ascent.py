@@ -108,7 +108,7 @@ class WorkingSetAscent:
         targets = self.problem.targets
         slack = targets.slack(self.f)
         chosen = np.flatnonzero(targets.loss.unsettled(self.alpha, slack, targets.box))
-        most = self.matrix.most_some
+        most = self.matrix.most_features
         if len(chosen) > most:
             nearest = np.argpartition(targets.loss.distance(slack[chosen]), most)[:most]
             chosen = np.sort(chosen[nearest])

@@ -12,6 +12,7 @@ hand, coordinate ascent on working sets is fast, and outputs are solved in paral
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -35,6 +36,9 @@ _WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
 _WIDTH = 4.0  # of Newton's method otherwise, to begin with
 _FIRST_TOLERANCE = 1e-2  # of Newton's method where there is nothing else
 _SAMPLE = 4  # rows per dimension of the first working set, unless these are most of all
+_MARGIN = (
+    0.98  # of the tolerance, where kernel values are left out: what may be lost when all are there
+)
 _PROGRESS, _PATIENCE = 0.9, 2  # of the gap is left, after so many turns of both methods
 
 
@@ -66,6 +70,47 @@ def solve_alone(
         else:
             _approach(span, newton, finished)
     return span
+
+
+def solve_exactly(
+    matrix: Matrix,
+    targets: SingleTarget,
+    start: StartPoint | None,
+    how: Solving,
+    look: Callable[[SpanProblem], PolishMoment],
+) -> SpanProblem:
+    """Return the problem of one output with its solution; the certificate is of the true kernel.
+
+    A matrix that leaves out small kernel values leads to points that are as good for all of them, or nearly;
+    P and D of these are computed anew. Where they are not good enough, the solution goes on with all values.
+    """
+    if matrix.exact_seconds is None:
+        return solve_alone(matrix, targets, start, how, look)
+    limits, now = how.limits, how.limits.clock()
+    deadline = max(limits.deadline - matrix.exact_seconds, 0.5 * (now + limits.deadline))
+    margin = replace(limits, tol=_MARGIN * limits.tol, deadline=deadline)
+    span = solve_alone(matrix, targets, start, replace(how, limits=margin), look)
+    try:
+        found = _restated(span)
+    except OutOfTime:  # the model is what it is, but nothing is certified of it: D(0) = 0
+        span.dual, span.alpha = 0.0, np.zeros_like(span.alpha)
+        span.point_of_alpha = np.zeros_like(span.w)
+        return span
+    if found.gap <= limits.tol or not span.gap <= margin.tol:
+        return found
+    begin = StartPoint(found.w, found.alpha)
+    better = solve_alone(matrix.exact(), targets, begin, how, look)
+    better.passes += found.passes
+    return better
+
+
+def _restated(span: SpanProblem) -> SpanProblem:
+    """Return the same problem, with the points that were found and their values of the true kernel."""
+    f, point = span.matrix.exactly(span.w, span.alpha * span.targets.y)
+    found = SpanProblem(span.matrix, span.targets, passes=span.passes + 2)
+    found.offer_primal(span.w, f)
+    found.offer_dual(span.alpha, point)
+    return found
 
 
 def _newton(

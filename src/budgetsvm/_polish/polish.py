@@ -13,6 +13,7 @@ from budgetsvm._polish.audit import better_of, complete, restated, trustworthy
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.matrix.panels import panels_if_it_pays
 from budgetsvm._polish.result import Polished, Solving, Start, no_model
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
@@ -34,15 +35,20 @@ def kernel_matrix(problem: Problem, basis: Basis, limits: Limits) -> Matrix:
     """Evaluate the kernel of all rows and terms; of several outputs other things are held instead."""
     targets = problem.targets
     hold = targets.count == 1 or (isinstance(targets, ClassTargets) and targets.coupled)
-    return KernelMatrix(
-        problem.rows,
-        basis,
-        limits.n_threads,
-        limits.memory,
-        hold=hold,
-        room=limits.room,
-        tick=limits.tick,
-    )
+
+    def all_values() -> KernelMatrix:
+        return KernelMatrix(
+            problem.rows,
+            basis,
+            limits.n_threads,
+            limits.memory,
+            hold=hold,
+            room=limits.room,
+            tick=limits.tick,
+        )
+
+    few = panels_if_it_pays(problem.rows, basis, limits, all_values) if targets.count == 1 else None
+    return all_values() if few is None else few
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ void bind_learn(nanobind::module_& m);
 void bind_maintenance(nanobind::module_& m);
 void bind_polish(nanobind::module_& m);
 void bind_evaluate(nanobind::module_& m);
+void bind_pruning(nanobind::module_& m);
 }  // namespace budgetsvm
 
 NB_MODULE(_core, m) {
@@ -20,6 +21,7 @@ NB_MODULE(_core, m) {
     budgetsvm::bind_maintenance(m);
     budgetsvm::bind_polish(m);
     budgetsvm::bind_evaluate(m);
+    budgetsvm::bind_pruning(m);
     m.def("level", [] { return std::string(budgetsvm::level()); });
     m.attr("PANEL_BYTES") = budgetsvm::panel_bytes;
 }

@@ -29,6 +29,11 @@ struct SquaredEuclidean {
     static BUDGETSVM_INLINE P distance(P x_norm, P z_norm, P sum) {
         return (x_norm + z_norm) - (sum + sum);
     }
+    // What a feature adds that is beyond a bound by this much.
+    template <class P>
+    static BUDGETSVM_INLINE P of_gap(P gap) {
+        return gap * gap;
+    }
 };
 
 // ||x - z||_1 = ||z||_1 + sum over the entries of x of |x - z| - |z|
@@ -40,6 +45,10 @@ struct Manhattan {
     template <class P>
     static BUDGETSVM_INLINE P distance(P, P z_norm, P sum) {
         return z_norm + sum;
+    }
+    template <class P>
+    static BUDGETSVM_INLINE P of_gap(P gap) {
+        return gap;
     }
 };
 

@@ -10,6 +10,8 @@
 #include "leaf/leaf.hpp"
 
 #include "leaf/exp.hpp"
+#include "leaf/extents.hpp"
+#include "leaf/panel_rows.hpp"
 #include "leaf/row_groups.hpp"
 #include "leaf/search.hpp"
 
@@ -225,7 +227,7 @@ constexpr Radial<T> radial_table = {
     [](Points<T> x, Panels<T> z, T gamma, Out<T> out) {
         radial<Distance, Want::kernel, T>(x, z, gamma, out, nullptr, nullptr);
     },
-    radial<Distance, Want::sums, T>};
+    radial<Distance, Want::sums, T>, to_extents<Distance, T>};
 
 // ---- sums, in a fixed order whatever the instruction set's neighbour does ----
 
@@ -294,8 +296,12 @@ constexpr Leaf<T> make_table(DistanceList<Each...>) {
             },
             index_of_least<false, T>,
             candidates<T>,
+            below<T>,
             dots<T>,
-            add_rows<T>};
+            add_rows<T>,
+            panels_dot<T>,
+            add_panels<T>,
+            add_outer<T>};
 }
 
 template <class T>

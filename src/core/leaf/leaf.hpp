@@ -69,6 +69,18 @@ struct Panels {
     }
 };
 
+// Extents, each around the terms of a panel; stored like terms, in panels of extents.
+template <class T>
+struct Extents {
+    const T *low, *high;  // (panels of extents, features, lanes)
+    const T* of_zero;     // of whole panels: the distance of the origin ...
+    const T* weights;     // ... and the logarithm of the terms' weight
+    std::int32_t features;
+    std::int32_t count;
+
+    BUDGETSVM_INLINE std::int32_t padded_count() const { return padded(count, lanes<T>); }
+};
+
 // Where a value for every pair of a point and a term goes: row i begins at values + i * stride and
 // has room for `width` of them; 0: for none, they are not wanted.
 template <class T>
@@ -86,6 +98,9 @@ struct Radial {
     // values[i] += sum_j coef[j] k(x_i, z_j), added up in double; the distances by the way.
     void (*sums)(Points<T> x, Panels<T> z, T gamma, Out<T> distances, const double* coef,
                  double* values);
+    // out[i * extents.padded_count() + b] = e - weights[b] over whole panels of extents, where e is
+    // at most gamma times the distance of x_i to extent b.
+    void (*to_extents)(Points<T> x, Extents<T> extents, T gamma, T* out);
 };
 
 // What a merge partner must beat: see maintenance/partner.hpp.
@@ -125,11 +140,21 @@ struct Leaf {
     std::int32_t (*candidates)(const T* distances, const double* coef, std::int32_t count,
                                Bound<T> bound, std::int32_t nearest, const T* minima,
                                std::int32_t* found);
+    // Lists, in order, the values below a limit, over whole panels; room for all.
+    std::int32_t (*below)(const T* values, std::int32_t count, T limit, std::int32_t* found);
     // out[i] = sum over j of coef[j] * rows[i][j] for a group of rows, in double. The rows after
     // the group in `rows`, as many again, are brought into the cache.
     void (*dots)(const T* const* rows, const double* coef, std::int32_t count, double* out);
     // sums[j] += sum over a group of rows of scale[i] * rows[i][j], in double; as above.
     void (*add_rows)(const double* scale, const T* const* rows, std::int32_t count, double* sums);
+    // Some panels of values, with their numbers: the sum of coef * values, in double ...
+    double (*panels_dot)(const T* values, const std::int32_t* numbers, std::int32_t count,
+                         const double* coef);
+    // ... sums += scale * values ...
+    void (*add_panels)(double scale, const T* values, const std::int32_t* numbers,
+                       std::int32_t count, double* sums);
+    // ... and, of one panel a and one panel b, out[l * stride + m] += scale * a[l] * b[m].
+    void (*add_outer)(double scale, const T* a, const T* b, double* out, std::int64_t stride);
 };
 
 // The leaf in use, and its name: "baseline", "v3" or "v4" (x86-64 levels).

@@ -67,6 +67,12 @@ struct RadialKernel {
 
     explicit RadialKernel(double gamma) : gamma(gamma) {}
 
+    // The loops of its distance.
+    template <class T>
+    static const Radial<T>* loops() {
+        return &radial_of<Distance, T>();
+    }
+
     // out: for every point the kernel values of all terms.
     template <class T>
     void values(Points<T> x, const Terms<T>& terms, Out<T> out) const {

@@ -36,6 +36,8 @@ class Matrix(ABC):
     #: Whether a product with some rows costs much less than forming their Gram matrix does: it does not where
     #: kernel values are computed anew each time.
     at_hand: bool = field(default=True, init=False)
+    #: Where kernel values are left out, the seconds that `exactly` takes, roughly; None: products are exact.
+    exact_seconds: float | None = field(default=None, init=False)
     most_some: int = field(default=maxsize, init=False)  #: rows that `some` may be asked for
 
     @abstractmethod
@@ -67,6 +69,16 @@ class Matrix(ABC):
     def against(self, basis: Basis) -> "Matrix":
         """Return the same rows on another basis, of few terms."""
 
+    def exactly(
+        self, w: NDArray[np.float64], v: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return `times(w)` and `transposed_times(v)` of the true kernel."""
+        return self.times(w), self.transposed_times(v)
+
+    def exact(self) -> "Matrix":
+        """Return the matrix of the true kernel; this one is not to be used any more."""
+        return self
+
     def orthonormal(self) -> "RowMatrix | None":
         """Return the same rows with features that are kept, for many visits; None: there is no room."""
         return None
@@ -87,6 +99,11 @@ class RowMatrix(Matrix):
 
     dtype: Precision = np.float64
     n_threads: int = 1
+
+    @property
+    def most_features(self) -> int:
+        """How many rows `feature_rows` may be asked for."""
+        return self.most_some
 
     @abstractmethod
     def value_rows(self, chosen: NDArray[np.int64]) -> Block:
