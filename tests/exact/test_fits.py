@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm._estimators import two_phases
 from budgetsvm._exact import exact
 from budgetsvm.monitoring import Trace
 
@@ -245,3 +246,16 @@ def test_a_kernel_of_low_rank_goes_the_way_of_its_few_terms() -> None:
     model = BudgetSVC(C=1e4, kernel="linear", maintenance="remove", budget=600).fit(X, y)
     assert model.certifies_ == SPAN
     assert len(model.support_vectors_) <= 3
+
+
+@pytest.mark.parametrize("budget", [600, 450])
+def test_free_memory_changes_nothing(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What there is no room for is computed again, to the same bits."""
+    X, y = blobs(600, 3, 0, distance=1.0)
+    parameters = {"gamma": 0.02, "budget": budget, "random_state": 0}
+    one = BudgetSVC(**parameters).fit(X, y)
+    assert one.certifies_ == FULL
+    monkeypatch.setattr(two_phases, "default_limit", lambda: 1e5)
+    other = BudgetSVC(**parameters).fit(X, y)
+    assert one.objective_ == other.objective_
+    np.testing.assert_array_equal(one.dual_coef_, other.dual_coef_)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._exact.dual import Certificate, OutputDual
+from budgetsvm._exact.dual import Certificate, OutputDual, set_size
 from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whole
 from budgetsvm._exact.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
@@ -19,6 +19,8 @@ _Vector = NDArray[np.float64]
 _PASSES, _FACTORISATIONS, _LEAST_WORK = 100, 0.5, 2e8
 _SOME_PASSES = 3
 _TOO_MANY = 1.05  # times the budget: support vectors, before that is looked at
+#: Of the memory limit, for kernel values; the rest is for the points.
+HELD_SHARE = 0.75
 
 
 class Ascent:
@@ -30,8 +32,8 @@ class Ascent:
         self.kernel, self.problem, self.how, self.budget = kernel, problem, how, budget
         self.diagonal = kernel_diagonal(rows, kernel, np.arange(n))
         # What the machine has no room for, though it may be used, is computed again.
-        room = int(min(limits.memory, limits.room) / (n * size))
-        self._values = KernelRows(rows, kernel, limits, room)
+        room = int(HELD_SHARE * min(limits.memory, limits.room) / (n * size))
+        self._values = KernelRows(rows, kernel, limits, max(room, set_size(n), budget))
         self.duals: list[OutputDual] = []
         outputs = problem.targets.count
         work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3

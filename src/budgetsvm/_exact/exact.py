@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
-from budgetsvm._exact.ascent import Ascent
+from budgetsvm._exact.ascent import HELD_SHARE, Ascent
 from budgetsvm._exact.certified import certified_outcome
 from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
 from budgetsvm._model.expansion import KernelExpansion
@@ -28,7 +28,6 @@ _Vector = NDArray[np.float64]
 
 _LEAST_SHARE = 4  # of the rows, that the budget is
 _FEW_TERMS, _FEW_ROWS = 512, 1.5  # fewer terms; times these, rows
-_HELD_SHARE = 0.75  # of the memory limit, for kernel values; the rest is for the points
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
@@ -46,7 +45,7 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
     if budget < _FEW_TERMS and n > _FEW_ROWS * budget:  # then both phases take little time
         return False
     values, points = n * n * size, n * n_features * size
-    fits = max(values / _HELD_SHARE, points / (1 - _HELD_SHARE)) <= limits.memory
+    fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
     return bool(fits and _LEAST_SHARE * budget >= n)
 
 

@@ -1,0 +1,51 @@
+"""Snapshots of older versions become those of today."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles.problems import moons
+
+from budgetsvm import BudgetFeatures, BudgetSVC
+from budgetsvm._estimators.snapshots import machine_of, snapshot_of
+
+
+def of_version_one(snapshot: Any) -> Any:
+    """Return what the first version would have written."""
+    machine = snapshot["machine"]
+    state = dict(machine["state"])
+    state.pop("certifies", None)
+    if state.get("learner") is not None:
+        inner = dict(state["learner"])
+        inner["state"] = {k: v for k, v in inner["state"].items() if k != "certifies"}
+        state["learner"] = inner
+    return snapshot | {"version": 1, "machine": machine | {"state": state}}
+
+
+@pytest.mark.parametrize("polish", [False, True])
+def test_a_certificate_of_version_one_is_about_the_span(polish: bool) -> None:
+    X, y = moons(200, 0)
+    model = BudgetSVC(budget=20, polish=polish, random_state=0).fit(X, y)
+    again = machine_of(of_version_one(snapshot_of(model)))
+    assert hasattr(again, "certifies_") == polish
+    assert not polish or again.certifies_ == "span"
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_features_of_version_one() -> None:
+    X, y = moons(200, 0)
+    model = BudgetFeatures(budget=20, random_state=0).partial_fit(X, y)
+    again = machine_of(of_version_one(snapshot_of(model)))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_what_is_certified_has_two_values() -> None:
+    X, y = moons(200, 0)
+    snapshot = snapshot_of(BudgetSVC(budget=200, random_state=0).fit(X, y))
+    assert machine_of(snapshot).certifies_ == "full problem"
+    snapshot["machine"]["state"]["certifies"] = "nothing"
+    with pytest.raises(ValueError, match="certifies"):
+        machine_of(snapshot)
+    snapshot["machine"]["state"]["certifies"] = None
+    with pytest.raises(ValueError, match="belong together"):
+        machine_of(snapshot)
