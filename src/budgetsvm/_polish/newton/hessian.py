@@ -35,9 +35,7 @@ _FEWEST_LOOKS, _LOOKS = 3, 0.3
 _TYPICAL = 5  # iterations with a good factor, before there was one
 _SMALLEST_SAMPLE = 0.5  # rows per dimension
 _FIRST_SAMPLE = 6  # or as many as cost so many iterations
-# A new factor is due when an old one has cost this share of its price more than it would have, and a sample is larger
-# than it need be if the iterations cost this share of the sum.
-_RENT, _GENEROUS = 0.5, 0.25
+_GENEROUS = 0.25  # a sample is larger than it need be if the iterations cost less than this share of the sum
 _CHEAP = 2  # iterations: then the exact solution is had at once
 _PATIENCE = 20  # iterations that a factorisation must be worth if K_ZZ is to be tried alone
 # What things cost, in multiplications of a product of matrices: a byte of a value that is read, a value that has to be
@@ -74,8 +72,8 @@ class HessianSolver:
         if factor is None and worth > _PATIENCE:
             factor = self.basis.lower
         cheap = sample.complete and worth < _CHEAP
-        if factor is not None and self._regret < _RENT * worth and not cheap:
-            left = _RENT * worth - self._regret + self._typical
+        if factor is not None and self._regret < worth and not cheap:
+            left = worth - self._regret + self._typical
             x, found, iterations = system.iterate(x, factor, left)
             self._regret += max(0, iterations - self._typical)
         while not found:
