@@ -214,6 +214,8 @@ class Run:
         before = frozen({k: v for k, v in vars(self.model).items() if k != "monitor_"})
         changed = differences(before, frozen(vars(loaded)))
         assert not changed, f"a snapshot has changed {changed}"
+        if hasattr(self.model, "monitor_"):  # which a second run, without a snapshot, has as well
+            loaded.monitor_ = self.model.monitor_
         self.model = loaded
 
     @step
