@@ -14,7 +14,7 @@ from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
-from budgetsvm._exact.exact import solve_exactly, worth_trying
+from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, visits_of_epochs
@@ -126,6 +126,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
         """Whether to try the full problem first; not where terms are known since that was of no use."""
         wanted = self._polishes and self._learns_terms and not self.early_stopping
+        wanted = wanted and LEAST_SHARE * (self.budget or 0) >= len(problem.rows)
         if not (wanted and self._solve is solve_as_it_is):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:

@@ -26,7 +26,8 @@ from budgetsvm.losses import Logistic
 
 _Vector = NDArray[np.float64]
 
-_LEAST_SHARE = 4  # of the rows, that the budget is
+#: The budget is at least this share of the rows, one in so many; see above.
+LEAST_SHARE = 4
 _FEW_TERMS, _FEW_ROWS = 512, 1.5  # fewer terms; times these, rows
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
@@ -46,7 +47,7 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     values, points = n * n * size, n * n_features * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
-    return bool(fits and _LEAST_SHARE * budget >= n)
+    return bool(fits and LEAST_SHARE * budget >= n)
 
 
 def solve_exactly(

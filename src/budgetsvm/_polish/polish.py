@@ -13,7 +13,7 @@ from budgetsvm._polish.audit import better_of, complete, restated, trustworthy
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.matrix.panels import panels_if_it_pays
+from budgetsvm._polish.matrix.panels import FEWEST_VALUES, panels_if_it_pays
 from budgetsvm._polish.result import Polished, Solving, Start, no_model
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
@@ -47,7 +47,9 @@ def kernel_matrix(problem: Problem, basis: Basis, limits: Limits) -> Matrix:
             tick=limits.tick,
         )
 
-    few = panels_if_it_pays(problem.rows, basis, limits, all_values) if targets.count == 1 else None
+    few = None
+    if targets.count == 1 and len(problem.rows) * len(basis) >= FEWEST_VALUES:
+        few = panels_if_it_pays(problem.rows, basis, limits, all_values)
     return all_values() if few is None else few
 
 

@@ -13,8 +13,7 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import no_limit
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.newton import hessian
-from budgetsvm._polish.newton.hessian import HessianSolver
-from budgetsvm._polish.newton.row_sum import RowSum, Sample, Samples
+from budgetsvm._polish.newton.hessian import HessianSolver, RowSum, Sample, Samples
 from budgetsvm._problem.rows import Rows
 
 

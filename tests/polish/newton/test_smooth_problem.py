@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from polish.spans import smoothed, span_problem
 
-from budgetsvm._polish.newton.step import HessianSolver, SmoothProblem, newton_step
+from budgetsvm._polish.newton.method import HessianSolver, SmoothProblem, newton_step
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])

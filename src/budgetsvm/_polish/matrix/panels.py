@@ -29,7 +29,8 @@ _BLOCK_BYTES = 1 << 23  # of features that are computed at once, in double
 
 # A matrix of panels: what is left out beside the tolerance, kernel values of all rows that make it worth a look,
 # rows to look at, the largest share of panels, and how much of the memory limit they may take.
-_LEAST_VALUE, _FEWEST_VALUES, _SAMPLE = 1e-4, 1e7, 512
+_LEAST_VALUE, _SAMPLE = 1e-4, 512
+FEWEST_VALUES = 1e7  #: of rows and terms, before it is worth a look
 _LARGEST_SHARE, _HELD_SHARE = 0.35, 0.75
 
 _Vector = NDArray[np.float64]
@@ -250,7 +251,7 @@ def panels_if_it_pays(
 ) -> PanelMatrix | None:
     """Return a matrix of the panels that count, if these are few, as a sample of rows tells."""
     least = _LEAST_VALUE * limits.tol
-    enough = len(rows) * len(basis) >= _FEWEST_VALUES
+    enough = len(rows) * len(basis) >= FEWEST_VALUES
     if not enough or not may_prune(rows, basis.points, basis.kernel, least):
         return None
     terms = OrderedTerms(basis.points, np.zeros(len(basis)), basis.kernel)
