@@ -201,7 +201,8 @@ class BudgetFeatures(
             if hasattr(machine, name):
                 setattr(self, name, getattr(machine, name))
         self.kernel_ = model.kernel
-        self.normalization_ = basis.inverse
+        with single_threaded_blas():
+            self.normalization_ = basis.inverse
         self._expansion = KernelExpansion(
             model.kernel, basis.points, np.zeros((1, len(basis))), np.zeros(1), model.centre
         )

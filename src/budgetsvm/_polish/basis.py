@@ -107,9 +107,11 @@ class Basis:
 
     @cached_property
     def inverse(self) -> NDArray[np.float64]:
-        """L⁻ᵀ, for whoever multiplies many rows with it: it takes as long as L itself."""
-        with single_threaded_blas():
-            inverse = lapack.dtrtri(self.lower, lower=1)[0] if self.dimension else self.lower
+        """L⁻ᵀ, for whoever multiplies many rows with it: it takes as long as L itself.
+
+        Ask for it before threads do: they would wait for each other. BLAS has one thread where bases are used.
+        """
+        inverse = lapack.dtrtri(self.lower, lower=1)[0] if self.dimension else self.lower
         return np.ascontiguousarray(inverse.T)
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each
 from budgetsvm._model.term_store import TermStore
-from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._polish.matrix.blocks import BlockMatrix
 from budgetsvm._polish.matrix.interface import Block, Tick, no_limit
 from budgetsvm._polish.matrix.orthonormal import OrthonormalMatrix
@@ -77,11 +77,12 @@ class KernelMatrix(BlockMatrix):
     def feature_rows(self, chosen: NDArray[np.int64]) -> Block:
         """Return the orthonormal features of the chosen rows, multiplied in double."""
         values = np.empty((len(chosen), self.basis.dimension), self.dtype)
+        inverse = self.basis.inverse
 
         def evaluate(part: slice) -> None:
             self.tick()
             block = self.value_rows(chosen[part])
-            values[part] = self.basis.features(block.rows[block.where])
+            values[part] = orthonormal_features(inverse, block.rows[block.where])
 
         for_each(evaluate, self.parts(len(chosen)), self.n_threads)
         return Block(values, self._everyone[: len(chosen)])

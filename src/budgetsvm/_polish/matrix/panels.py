@@ -15,7 +15,7 @@ from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import for_each, map_in_order
 from budgetsvm._model.pruning import OrderedTerms, may_prune, sample
-from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._polish.matrix.interface import Block, Matrix, RowMatrix, Tick, no_limit
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.panel_store import SMALLEST, Panels, PanelStore, Share
@@ -171,10 +171,11 @@ class PanelMatrix(RowMatrix):
     def feature_rows(self, chosen: NDArray[np.int64]) -> Block:
         """Return the orthonormal features of the chosen rows, multiplied in double."""
         features = np.empty((len(chosen), self.basis.dimension), self.dtype)
+        inverse = self.basis.inverse
 
         def evaluate(part: slice) -> None:
             self.tick()
-            features[part] = self.basis.features(self.value_rows(chosen[part]).rows)
+            features[part] = orthonormal_features(inverse, self.value_rows(chosen[part]).rows)
 
         for_each(evaluate, self.parts(len(chosen)), self.n_threads)
         return Block(features, np.arange(len(chosen)))
