@@ -7,7 +7,7 @@ import pytest
 from oracles import reference
 
 from budgetsvm import _core, kernels
-from budgetsvm._learn.reduction import reduce_to_budget
+from budgetsvm._learn.learn import reduce_to_budget
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._model.term_store import TermStore

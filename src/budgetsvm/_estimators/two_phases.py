@@ -17,8 +17,7 @@ from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
-from budgetsvm._learn.learn import learn_terms, phase_of, visits_of_epochs
-from budgetsvm._learn.reduction import reduce_to_budget
+from budgetsvm._learn.learn import learn_terms, phase_of, reduce_to_budget, visits_of_epochs
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.convergence import warn_not_converged, warn_not_precise
@@ -242,9 +241,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _polish(self, problem: Problem, training: Training) -> Outcome:
         """Phase 2, on the current terms."""
-        how, model = self._polishing(training, training.observers), self._expansion
-        if self.budget is not None and len(model) > self.budget:  # which was lowered
-            model = reduce_to_budget(model, training.settings)
+        how = self._polishing(training, training.observers)
+        model = reduce_to_budget(self._expansion, training.settings)
         outcome = polish_model(model, problem, how, self._warm_point(problem))
         return self._keep(outcome, training.observers)
 

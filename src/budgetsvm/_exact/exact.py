@@ -34,7 +34,10 @@ _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are lef
 
 
 def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) -> bool:
-    """Whether the full problem can be solved exactly, at no more than both phases would cost."""
+    """Whether the full problem, with at least one row in `LEAST_SHARE` as a term, is worth a try.
+
+    It must fit into memory, and cost no more than both phases would.
+    """
     n, n_features = problem.rows.X.shape
     targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
     if kernel.in_python or isinstance(kernel, Sigmoid):  # which is not positive definite
@@ -47,7 +50,7 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     values, points = n * n * size, n * n_features * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
-    return bool(fits and LEAST_SHARE * budget >= n)
+    return bool(fits)
 
 
 def solve_exactly(

@@ -1,14 +1,14 @@
-"""Phase 1: from a model to a model with other terms."""
+"""Phase 1: from a model to a model with other terms, or with fewer."""
 
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from budgetsvm import _core
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.joint_trainer import JointTrainer
 from budgetsvm._learn.output_trainer import OutputTrainer, trial_visits
-from budgetsvm._learn.reduction import reduce_to_budget
 from budgetsvm._learn.separate_outputs import SeparateOutputs
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
@@ -54,8 +54,7 @@ def learn_terms(
     stopping: EarlyStopping | None = None,
 ) -> Learned:
     """Train a model further, by the visits of a plan or until it is stopped."""
-    if settings.budget is not None and len(model) > settings.budget:  # which was lowered
-        model = reduce_to_budget(model, settings)
+    model = reduce_to_budget(model, settings)
     kind = _trainer(problem, settings)
     if stopping is not None:
         if kind is SeparateOutputs:
@@ -79,3 +78,22 @@ def _trainer(
     if problem.targets.count == 1:
         return OutputTrainer
     return SeparateOutputs if settings.budget is None else JointTrainer
+
+
+def reduce_to_budget(model: KernelExpansion, settings: Settings) -> KernelExpansion:
+    """Return the model with `budget` terms or, by multi-merge, a few less; as it is if it has no more."""
+    budget = settings.budget
+    if budget is None or len(model) <= budget:
+        return model
+    several = len(model.coef) > 1
+    terms = model.stored()
+    rows = np.zeros((terms.capacity, len(model.coef)))
+    rows[: len(model)] = model.coef.T
+    how = (terms.core_kernel(model.kernel), settings.maintenance.core(), budget)
+    while terms.size > budget:  # a bounded amount of work each time: Ctrl-C works in between
+        if several:
+            terms.size, _ = _core.joint_reduce(terms.arrays, terms.size, rows, *how)
+        else:
+            terms.size, _ = _core.reduce(terms.arrays, terms.size, *how)
+    own = rows[: terms.size].T if several else terms.coef[np.newaxis, : terms.size]
+    return replace(model, points=terms.points(), coef=np.ascontiguousarray(own))

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.monitoring._observer import (
@@ -81,9 +80,7 @@ class VisitingTrainer(Trainer):
         self.history: list[EpochRecord] = []
         self.stopped = False  #: because an observer, or the clock, said so
         self.bias = model.bias.copy() if settings.intercept else np.empty(0)
-        # Where there are several outputs, the core goes by the norms of rows of coefficients.
-        sizes = model.coef[0] if len(model.coef) == 1 else np.linalg.norm(model.coef, axis=0)
-        self.terms = TermStore.of(model.points, sizes, model.kernel, settings.budget or 0)
+        self.terms = model.stored(settings.budget or 0)
         if settings.budget is not None:  # each visit of a small data set adds one at most
             self.terms.reserve(settings.budget + 1)
         self._lost = 0.0  # sum over the runs of maintenance, of the share of a step that they cost

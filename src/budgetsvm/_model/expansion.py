@@ -84,6 +84,11 @@ class KernelExpansion:
         coef, bias = np.zeros((n_outputs, len(points))), np.zeros(n_outputs)
         return replace(self, points=points, coef=coef, bias=bias)
 
+    def stored(self, capacity: int = 0) -> TermStore:
+        """Return the terms for the core, which goes by the norms of rows of coefficients if there are several."""
+        sizes = self.coef[0] if len(self.coef) == 1 else np.linalg.norm(self.coef, axis=0)
+        return TermStore.of(self.points, sizes, self.kernel, capacity)
+
     def in_precision(self, dtype: Precision) -> Self:
         """Return the same model in other arithmetic."""
         return replace(self, points=self.points.astype(dtype))
@@ -150,7 +155,7 @@ class KernelExpansion:
         """
         values = np.zeros((X.shape[0], width))
         if self.points.dtype == np.float32:
-            wide = replace(self, points=self.points.astype(np.float64))
+            wide = self.in_precision(np.float64)
             wide._careful(make)(Rows(X, np.float64, self.centre), slice(0, len(values)), values)
             return values
         for i, size in enumerate(np.maximum(1.0, _largest_values(X))):

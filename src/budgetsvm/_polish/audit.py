@@ -70,7 +70,7 @@ def _values(
 ) -> NDArray[np.float64]:
     """Return f of some rows in float64."""
     X = problem.rows.X[rows]
-    wide = replace(model, points=model.points.astype(np.float64))
+    wide = model.in_precision(np.float64)
     if sparse.issparse(X) or X.shape[1] > _FEATURES:
         return wide.decision(X)
     X = X.astype(np.float64) if model.centre is None else X - model.centre
@@ -124,7 +124,7 @@ def better_of(
 
 def half_norm(model: KernelExpansion) -> float:
     """Return ½‖w‖², the bias included."""
-    wide = replace(model, points=model.points.astype(np.float64), bias=np.zeros(len(model.coef)))
+    wide = replace(model.in_precision(np.float64), bias=np.zeros(len(model.coef)))
     values: NDArray[np.float64] = wide.decision(wide.original_points())
     return 0.5 * (float(np.vdot(model.coef.T, values)) + float(model.bias @ model.bias))
 

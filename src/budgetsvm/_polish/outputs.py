@@ -72,7 +72,7 @@ def solve_alone(
     return span
 
 
-def solve_exactly(
+def solve_for_all_values(
     matrix: Matrix,
     targets: SingleTarget,
     start: StartPoint | None,

@@ -17,7 +17,7 @@ from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
-from budgetsvm._polish.outputs import solve_exactly, solve_together
+from budgetsvm._polish.outputs import solve_for_all_values, solve_together
 from budgetsvm._polish.result import Evidence, Polished, Solving, no_model
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
 from budgetsvm._polish.weston_watkins.problem import solve_weston_watkins
@@ -112,7 +112,7 @@ def _solve_separate(
 
     def alone(c: int) -> SpanProblem:
         start = None if how.start is None else how.start.of_output(matrix.basis, c)
-        return solve_exactly(matrix, targets.of_output(c), start, how, look)
+        return solve_for_all_values(matrix, targets.of_output(c), start, how, look)
 
     def look(span: SpanProblem) -> PolishMoment:
         if targets.count > 1:

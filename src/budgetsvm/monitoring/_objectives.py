@@ -46,7 +46,7 @@ class Objectives:
 
     def primal(self, model: KernelExpansion) -> Estimate:
         """Return P(w̃) = ½‖w̃‖² + Σ_i C_i φ(u_i)."""
-        wide = replace(model, points=model.points.astype(np.float64))
+        wide = model.in_precision(np.float64)
         points, coef = wide.original_points(), model.coef
 
         def products(chosen: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -176,7 +176,6 @@ def solve(given: Problem, matrix: Matrix, how: Limits) -> Polished:
 
 @pytest.fixture
 def small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(panels, "FEWEST_VALUES", 0)
     monkeypatch.setattr("budgetsvm._polish.polish.FEWEST_VALUES", 0)
 
 

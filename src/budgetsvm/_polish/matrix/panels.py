@@ -250,10 +250,12 @@ class PanelMatrix(RowMatrix):
 def panels_if_it_pays(
     rows: Rows, basis: Basis, limits: Limits, make_exact: Callable[[], Matrix]
 ) -> PanelMatrix | None:
-    """Return a matrix of the panels that count, if these are few, as a sample of rows tells."""
+    """Return a matrix of the panels that count, if these are few, as a sample of rows tells.
+
+    Not worth a look below `FEWEST_VALUES` rows times terms.
+    """
     least = _LEAST_VALUE * limits.tol
-    enough = len(rows) * len(basis) >= FEWEST_VALUES
-    if not enough or not may_prune(rows, basis.points, basis.kernel, least):
+    if not may_prune(rows, basis.points, basis.kernel, least):
         return None
     terms = OrderedTerms(basis.points, np.zeros(len(basis)), basis.kernel)
     share = float(terms.near(rows, sample(len(rows), _SAMPLE), least).mean())
