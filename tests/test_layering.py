@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "_polish": LEARNING,
     "_exact": {"_polish", *LEARNING},
     "_estimators": {"_learn", "_polish", "_exact", *LEARNING} - {"_core"},
-    "streams": {"_common"},
+    "streams": {"_common", "_core"},
     "datasets": {"streams", "_common"},
     "cli": {"_estimators", "budgetsvm", "datasets", "streams", *LEARNING},
     "__main__": {"cli"},
@@ -41,7 +41,8 @@ MAY_INCLUDE = {
     "maintenance": {"evaluate", "model", "leaf"},
     "learn": {"maintenance", "evaluate", "model", "leaf"},
     "polish": {"maintenance", "evaluate", "model", "leaf"},
-    "bindings": {"learn", "polish", "maintenance", "evaluate", "model", "leaf"},
+    "read": set(),
+    "bindings": {"read", "learn", "polish", "maintenance", "evaluate", "model", "leaf"},
 }
 MOST_FILES, MOST_LINES = 12, 320
 

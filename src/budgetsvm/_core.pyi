@@ -269,5 +269,28 @@ def joint_merge_point(
 def table_degradation(rho: float, L: float) -> float:
     """The degradation / beta_b² as the table interpolates it."""
 
+def libsvm_size(text: NDArray[np.uint8]) -> tuple[int, int]:
+    """How many rows and entries a LIBSVM text may have, at most."""
+
+def read_libsvm(
+    text: NDArray[np.uint8],
+    first: int,
+    features: int,
+    labels: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: _Float,
+) -> tuple[int, int, int, int, int]:
+    """Read the rows of a LIBSVM text, up to the first fault.
+
+    Returns the number of rows and of entries, the least and the largest index, and how many bytes into the text the
+    fault is (-1: none). Indices count from `first`.
+    """
+
+def read_libsvm_dense(
+    text: NDArray[np.uint8], first: int, labels: NDArray[np.float64], values: _Float
+) -> tuple[int, int, int, int, int]:
+    """The same into an array of zeros, (rows, features)."""
+
 def level() -> str:
     """The instruction set level in use: "baseline", "v3" or "v4"."""

@@ -9,7 +9,6 @@ from numpy.testing import assert_array_equal
 from tools.files import COMPRESSED, compress
 
 from budgetsvm import BudgetSVC, datasets
-from budgetsvm.datasets import _tables
 
 
 @pytest.mark.parametrize("suffix", COMPRESSED)
@@ -66,10 +65,22 @@ def test_a_file_that_is_nowhere(folder: Path) -> None:
 BROKEN: dict[str, tuple[Callable[[bytes], bytes], type[Exception], str]] = {
     "empty": (lambda _: b"", ValueError, "cod-rna is empty: it holds no rows"),
     "comments": (lambda _: b"# nothing\n\n", ValueError, "cod-rna is empty: it holds no rows"),
-    "no rows": (lambda _: b"<html>\n", ValueError, "line 1: the label '<html>' is not"),
-    "wide": (lambda t: t + b"1 9:1\n", ValueError, "line 41: '9:1' is not a valid .* n_features=8"),
-    "words": (lambda t: b"1 1:x\n" + t, ValueError, "line 1: '1:x' is not a valid index:value"),
-    "endless": (lambda t: t + b"1 1:inf\n", ValueError, "line 41: .* not a finite number"),
+    "no rows": (lambda _: b"<html>\n", ValueError, "line 1, column 1: the label '<html>' is not"),
+    "wide": (
+        lambda t: t + b"1 9:1\n",
+        ValueError,
+        "line 41, column 3: '9:1' is not a valid .* n_features=8",
+    ),
+    "words": (
+        lambda t: b"1 1:x\n" + t,
+        ValueError,
+        "line 1, column 3: '1:x' is not a valid index:value",
+    ),
+    "endless": (
+        lambda t: t + b"1 1:inf\n",
+        ValueError,
+        "line 41, column 3: .* not a finite number",
+    ),
 }
 
 
@@ -104,13 +115,6 @@ def test_progress_of_long_reading(
     monkeypatch.setattr("budgetsvm._common.progress._SHOW_AFTER", 0)
     datasets.load("cod-rna", folder=folder)
     assert "reading cod-rna: 100%" in capsys.readouterr().err
-
-
-def test_the_slow_reader_is_only_for_complaints(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_tables, "LibsvmBlocks", None)
-    assert datasets.load("cod-rna", folder=folder).X.shape == (40, 8)
 
 
 def test_rows_can_be_learned_from(folder: Path) -> None:

@@ -11,9 +11,8 @@ from scipy import sparse
 from tools.files import libsvm_text, write
 
 from budgetsvm import datasets
-from budgetsvm.datasets import _table_cache
+from budgetsvm.datasets import _table_cache, _tables
 from budgetsvm.datasets._tables import parse_table
-from budgetsvm.streams import _text
 
 
 @pytest.mark.parametrize("density", [0.1, 0.5, 1.0])
@@ -25,7 +24,7 @@ def test_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, density: float)
     y = rng.normal(size=300).round(3)
     path = write(tmp_path / "file", libsvm_text(X, y) + "# the end\n")
     whole = parse_table(path, 6)
-    monkeypatch.setattr(_text, "_PIECE", 500)
+    monkeypatch.setattr(_tables, "_PIECE", 500)
     table = parse_table(path, 6)
     for found in (whole, table):
         assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)

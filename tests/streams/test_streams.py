@@ -83,6 +83,10 @@ def test_number_of_features(libsvm, tmp_path):
     assert [X.shape[1] for X, _ in read_blocks(libsvm, n_features=20, rows=30)] == [20, 20]
     path = write(tmp_path / "zero", "1 0:3 4:1\n")
     assert_array_equal(join(read_blocks(path, zero_based=True))[0], [[3, 0, 0, 0, 1]])
+    assert_array_equal(join(read_blocks(path))[0], [[3, 0, 0, 0, 1]])  # which is evident
+    path = write(tmp_path / "one", "1 2:3 4:1\n")
+    assert_array_equal(join(read_blocks(path))[0], [[0, 3, 0, 1]])
+    assert_array_equal(join(read_blocks(path, zero_based=True))[0], [[0, 0, 3, 0, 1]])
     path = write(tmp_path / "none", "1\n-1 # nothing\n")
     assert join(read_blocks(path, n_features=2))[0].shape == (2, 2)
     with pytest.raises(ValueError, match=r"no row of .*none has a feature; say n_features="):
@@ -112,7 +116,9 @@ def test_several_files_make_one_stream(libsvm, tmp_path):
         assert_array_equal(join(blocks)[0], expected[0])
         assert_array_equal(join(blocks)[1], expected[1])
     write(paths[2], "1 1:1\n1 1:one\n")
-    with pytest.raises(ValueError, match=r"part-2, line 2: '1:one' is not a valid index:value"):
+    with pytest.raises(
+        ValueError, match=r"part-2, line 2, column 3: '1:one' is not a valid index:value"
+    ):
         list(read_blocks(paths, rows=100, n_features=COLUMNS))
 
 
@@ -143,20 +149,30 @@ def test_broken_rows(tmp_path, line, message):
     path = write(tmp_path / "broken", f"# a comment\n1 1:1\n\n1 4:1\n{line}\n1 2:2\n")
     blocks = iter(read_blocks(path, rows=2, n_features=4))
     assert next(blocks)[0].shape == (2, 4)  # what comes before can be read
-    with pytest.raises(ValueError, match=rf"broken, line 5: {message}"):
+    with pytest.raises(ValueError, match=rf"broken, line 5, column \d+: {message}"):
         next(blocks)
+
+
+def test_the_column_is_that_of_the_word(tmp_path):
+    path = write(tmp_path / "broken", "1 1:1\n  1   1:1 \t2:x 3:1\n")
+    with pytest.raises(ValueError, match="broken, line 2, column 12: '2:x'"):
+        list(read_blocks(path))
 
 
 def test_broken_rows_are_found_while_features_are_counted(tmp_path):
     path = write(tmp_path / "broken", "1 1:1\n1 1:1 2\n")
-    with pytest.raises(ValueError, match="broken, line 2: '2' is not a valid index:value"):
+    with pytest.raises(
+        ValueError, match="broken, line 2, column 7: '2' is not a valid index:value"
+    ):
         _ = read_blocks(path).n_features
     path = write(tmp_path / "large", "1 1:1\n1 99999999999:1\n")
-    with pytest.raises(ValueError, match=r"large, line 2: .*99999999999:1.* above 2147483647"):
+    with pytest.raises(
+        ValueError, match=r"large, line 2, column 3: .*99999999999:1.* above 2147483647"
+    ):
         list(read_blocks(path))
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_damaged_compressed_files(libsvm, tmp_path, suffix):
     text = b"".join(
         b"%d 1:%f\n" % (i % 2, x) for i, x in enumerate(np.random.default_rng(0).random(9999))
@@ -188,8 +204,8 @@ def test_what_cannot_be_read(libsvm, tmp_path, monkeypatch):
         read_blocks([])
     with pytest.raises(TypeError, match="must be a string or a Path, not 3"):
         read_blocks([3])
-    with pytest.raises(ValueError, match="is compressed by Zstandard; only gzip, bzip2, xz"):
-        read_blocks(write(tmp_path / "a.zst", b"\x28\xb5\x2f\xfd123"))
+    with pytest.raises(ValueError, match="is compressed by zip; only gzip, bzip2, xz, Zstandard"):
+        read_blocks(write(tmp_path / "a.zip", b"PK\x03\x04123"))
     for text in ("", "\n \n", "# 1 2:3\n"):
         for options in ({}, {"n_features": 3}):
             with pytest.raises(ValueError, match=r"empty.svm is empty: it holds no rows"):
@@ -237,7 +253,7 @@ def test_formats(libsvm, tmp_path):
         ({"labels": "int"}, "labels must be one of 'auto', 'number', 'string', not 'int'"),
         ({"header": 0}, 'header must be True, False or "auto", not 0'),
         ({"delimiter": ", "}, "delimiter must be a single character, not ', '"),
-        ({"zero_based": "auto"}, "zero_based must be True or False, not 'auto'"),
+        ({"zero_based": "no"}, "zero_based must be True, False or \"auto\", not 'no'"),
         ({"target": 0}, "target=0 is for csv and parquet files, and these are libsvm"),
         ({"features": [1]}, r"features=\[1\] is for csv and parquet files"),
         ({"features": "a"}, r"features must be a list of columns, not 'a': say \['a'\]"),

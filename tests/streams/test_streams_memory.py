@@ -24,12 +24,14 @@ def peak(blocks) -> int:
 @pytest.mark.parametrize("suffix", [".libsvm", ".libsvm.gz", ".csv"])
 def test_memory_does_not_grow_with_the_file(tmp_path, suffix):
     # Long lines: the text outweighs what is always there, such as buffers.
-    row = b"1," if suffix == ".csv" else b"1 1:"
-    row += b"0.25" + 200 * b"0" + b"\n"
+    if suffix == ".csv":
+        row = b"1,0.25" + 200 * b"0" + b"\n"
+    else:
+        row = b"1 " + b" ".join(b"%d:1" % i for i in range(1, 51)) + b"\n"
     options = {"target": 0} if suffix == ".csv" else {}
     compress = COMPRESSED.get(Path(suffix).suffix, bytes)
     peaks = []
-    for n_rows in (3_000, 24_000):
+    for n_rows in (8_000, 32_000):
         path = write(tmp_path / f"{n_rows}{suffix}", compress(n_rows * row))
         peaks.append(peak(read_blocks(path, rows=500, **options)))
     assert peaks[1] < 1.1 * peaks[0]

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,18 @@ from scipy import sparse
 
 from budgetsvm.streams import Blocks
 
-COMPRESSED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+COMPRESSED = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstd.compress,
+}
 
 
 def write(path: Path, text: str | bytes) -> Path:

@@ -57,7 +57,7 @@ def load(
         One of :func:`names`, in upper or lower case, with ``-`` or ``_``.
     folder : str or path-like, default=None
         A folder with LIBSVM files under the names of the data page (a9a, a9a.t, ijcnn1, ...), plain or with
-        .gz, .bz2 or .xz. None means the one that the environment variable BUDGETSVM_DATA names, if any.
+        .gz, .bz2, .xz or .zst. None means the one that the environment variable BUDGETSVM_DATA names, if any.
     download : bool, default=True
         Whether to download what is missing.
     scaling : {"default", "none", "range", "standard"}, default="default"

@@ -9,7 +9,7 @@ from budgetsvm.datasets._entry import DataFile
 from budgetsvm.datasets._table_cache import forget_table, keep_table, read_table
 from budgetsvm.datasets._tables import Table, parse_table
 
-_SUFFIXES = ("", ".xz", ".gz", ".bz2")
+_SUFFIXES = ("", ".xz", ".gz", ".bz2", ".zst")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Places:
         how = "put it" if file.remote is None else f"download {self.url(file)} by hand"
         return (
             f"{how} into {str(into)!r}, or set BUDGETSVM_DATA to a folder that has {file.name}, "
-            "plain or compressed (.gz, .bz2, .xz)"
+            "plain or compressed (.gz, .bz2, .xz, .zst)"
         )
 
 

@@ -2,19 +2,18 @@
 
 import hashlib
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from budgetsvm._common.progress import byte_bar
-from budgetsvm.streams._blocks import all_finite
-from budgetsvm.streams._libsvm import LibsvmBlocks
-from budgetsvm.streams._text import BYTE_ORDER_MARK, compression, read_pieces
+from budgetsvm.streams._libsvm.pieces import parsed_pieces
+from budgetsvm.streams._text import compression
+
+_PIECE = 1 << 22  # of text
 
 
 @dataclass(frozen=True)
@@ -33,31 +32,16 @@ def parse_table(path: Path, n_features: int) -> Table:
     gathered = _Gathered(n_features)
     total = path.stat().st_size if compression(path) is None else None
     with byte_bar(f"reading {path.name}", total) as bar:
-        for piece in read_pieces(path):
-            digest.update(piece)
-            gathered.add(*_parse(piece, path, n_features))
-            bar.update(len(piece))
+        for piece in parsed_pieces(path, 1, n_features, _PIECE):
+            piece.check()
+            digest.update(piece.text)
+            gathered.add(piece.rows.matrix(n_features), piece.rows.y)
+            bar.update(piece.size)
     if not gathered.labels:
         message = f"{path} is empty: it holds no rows"
         raise ValueError(message)
     y = np.frombuffer(gathered.labels, dtype=np.float64)
     return Table(gathered.matrix(), y, digest.hexdigest(), gathered.features)
-
-
-def _parse(piece: bytes, path: Path, n_features: int) -> tuple[Any, NDArray[np.float64]]:
-    text = BytesIO(piece.removeprefix(BYTE_ORDER_MARK))
-    try:
-        X, y = load_svmlight_file(text, n_features=n_features, zero_based=False)
-        if all_finite(X.data, y):
-            return X, y
-        message = "a value is not finite"
-    except (ValueError, OverflowError) as error:
-        message = str(error)
-    # The reader of blocks is slower, but names the line and what is wrong with it.
-    for _ in LibsvmBlocks([path], 8192, n_features=n_features, zero_based=False):
-        pass
-    message = f"{path}: {message}"
-    raise ValueError(message)
 
 
 class _Gathered:

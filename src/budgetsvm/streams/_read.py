@@ -8,7 +8,7 @@ from budgetsvm._common.public import public_in
 from budgetsvm.streams._blocks import Blocks
 from budgetsvm.streams._csv import CsvBlocks
 from budgetsvm.streams._find_files import PathLike, find_files, find_format
-from budgetsvm.streams._libsvm import LibsvmBlocks
+from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 from budgetsvm.streams._parquet import ParquetBlocks
 from budgetsvm.streams._table_columns import Column
 
@@ -22,7 +22,7 @@ _OPTIONS = {
     "csv": ("target", "features", "header", "delimiter", "labels"),
     "parquet": ("target", "features"),
 }
-_DEFAULTS = {"header": "auto", "labels": "auto", "zero_based": False}
+_DEFAULTS = {"header": "auto", "labels": "auto", "zero_based": "auto"}
 
 
 @public_in("budgetsvm.streams")
@@ -37,7 +37,7 @@ def read_blocks(
     header: bool | Literal["auto"] = "auto",
     delimiter: str | None = None,
     labels: Literal["auto", "number", "string"] = "auto",
-    zero_based: bool = False,
+    zero_based: bool | Literal["auto"] = "auto",
 ) -> Blocks:
     """Read files in blocks of rows ``(X, y)``.
 
@@ -55,7 +55,7 @@ def read_blocks(
         the start of the first pass, to find the largest index. In tables it is merely checked.
     format : {"auto", "libsvm", "csv", "parquet"}, default="auto"
         "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv; .parquet, .pq; each but the
-        latter two possibly followed by .gz, .bz2 or .xz. Files of other names may only be LIBSVM files,
+        latter two possibly followed by .gz, .bz2, .xz or .zst. Files of other names may only be LIBSVM files,
         which is checked in the first row.
     target : str or int, default=None
         The column with the labels in CSV and Parquet files, by name or by number (0 is the first, -1
@@ -72,8 +72,10 @@ def read_blocks(
         What stands between the values of a CSV file. None means a tab for .tsv and a comma otherwise.
     labels : {"auto", "number", "string"}, default="auto"
         Whether the labels of CSV files are numbers; "auto" goes by the first row. (Parquet files know.)
-    zero_based : bool, default=False
-        Whether the indices in LIBSVM files count from 0 rather than from 1.
+    zero_based : bool or "auto", default="auto"
+        Whether the indices in LIBSVM files count from 0 rather than from 1. "auto" means that they do if an
+        index of 0 is seen when the files are read for their number of features; if that is given, it means
+        False.
 
     Returns
     -------
@@ -137,12 +139,10 @@ def _as_list(features: Iterable[Column] | None) -> list[Column] | None:
 def _check_values(options: dict[str, Any]) -> None:
     """Raise an error if an option makes no sense in any format."""
     check_choice("labels", options["labels"], ("auto", "number", "string"))
-    if options["header"] != "auto" and not isinstance(options["header"], bool):
-        message = f'header must be True, False or "auto", not {options["header"]!r}'
-        raise ValueError(message)
-    if not isinstance(options["zero_based"], bool):
-        message = f"zero_based must be True or False, not {options['zero_based']!r}"
-        raise ValueError(message)
+    for name in ("header", "zero_based"):
+        if options[name] != "auto" and not isinstance(options[name], bool):
+            message = f'{name} must be True, False or "auto", not {options[name]!r}'
+            raise ValueError(message)
     delimiter = options["delimiter"]
     if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
         message = f"delimiter must be a single character, not {delimiter!r}"

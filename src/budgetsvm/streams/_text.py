@@ -4,14 +4,36 @@ import bz2
 import gzip
 import lzma
 import re
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-_OPEN: dict[str, Callable[[Path], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+
+def _zstandard() -> Any:
+    """Return the module, which Python has from 3.14 on."""
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    try:
+        return import_module(name)
+    except ImportError as error:
+        message = "Zstandard files need a library; install it by: pip install budgetsvm[zstd]"
+        raise ImportError(message) from error
+
+
+def _open_zstandard(path: Path) -> Any:
+    return _zstandard().open(path)
+
+
+_OPEN: dict[str, Callable[[Path], Any]] = {
+    "gzip": gzip.open,
+    "bzip2": bz2.open,
+    "xz": lzma.open,
+    "Zstandard": _open_zstandard,
+}
 _BY_SUFFIX = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip", ".zst": "Zstandard"}
 _BY_FIRST_BYTES = {
     "gzip": rb"\x1f\x8b",
@@ -22,9 +44,8 @@ _BY_FIRST_BYTES = {
 }
 _BUFFER = 1 << 18
 _LONGEST_LINE = 1 << 28  # a file without line ends must not fill the memory
-_PIECE = 1 << 24
 _DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # Windows begins UTF-8 files with it
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # Windows begins UTF-8 files with it
 
 
 def first_bytes(path: Path) -> bytes:
@@ -69,22 +90,28 @@ def read_lines(path: Path) -> Iterator[bytes]:
             for line in iter(partial(file.readline, _LONGEST_LINE), b""):
                 number += 1
                 yield _whole(line, path, number)
-    except _DAMAGE as error:
+    except _damage(kind) as error:
         _complain(error, kind, f"{path}, after line {number}")
 
 
-def read_pieces(path: Path) -> Iterator[bytes]:
-    """Yield the text of a file, byte for byte, in large pieces of whole lines."""
-    done = 0
+def read_pieces(path: Path, size: int = 1 << 24) -> Iterator[bytes]:
+    """Yield the text of a file, byte for byte, in pieces of whole lines."""
+    line = 1
     kind = compression(path)
     try:
         with _open(path, kind) as file:
-            while piece := file.read(_PIECE):
+            while piece := file.read(size):
                 piece += file.readline(_LONGEST_LINE)
-                done += len(piece)
+                line += piece.count(b"\n")
+                _check_end(piece, path, line)
                 yield piece
-    except _DAMAGE as error:
-        _complain(error, kind, f"{path}, after {done} bytes of text")
+    except _damage(kind) as error:
+        _complain(error, kind, f"{path}, after line {line - 1}")
+
+
+def _damage(kind: str | None) -> tuple[type[Exception], ...]:
+    """Return what is raised where a compressed file is damaged."""
+    return (*_DAMAGE, _zstandard().ZstdError) if kind == "Zstandard" else _DAMAGE
 
 
 def _complain(error: Exception, kind: str | None, place: str) -> NoReturn:
@@ -105,13 +132,17 @@ def _open(path: Path, kind: str | None) -> BinaryIO:
 
 def _whole(line: bytes, path: Path, number: int) -> bytes:
     """Return a line with its end, and without a byte order mark."""
-    if number == 1 and line.startswith(BYTE_ORDER_MARK):
-        line = line[len(BYTE_ORDER_MARK) :]
+    if number == 1 and line.startswith(_BYTE_ORDER_MARK):
+        line = line[len(_BYTE_ORDER_MARK) :]
     if line.endswith(b"\n"):
         return line
-    if len(line) >= _LONGEST_LINE:
-        message = (
-            f"{path}, line {number} is longer than {_LONGEST_LINE} bytes: is this a text file?"
-        )
-        raise ValueError(message)
+    _check_end(line, path, number)
     return line + b"\n"  # the last line, if its end is missing
+
+
+def _check_end(text: bytes, path: Path, number: int) -> None:
+    """Raise a ValueError if a text ends in a line that is too long to be one."""
+    if len(text) < _LONGEST_LINE or len(text) - 1 - text.rfind(b"\n") < _LONGEST_LINE:
+        return
+    message = f"{path}, line {number} is longer than {_LONGEST_LINE} bytes: is this a text file?"
+    raise ValueError(message)

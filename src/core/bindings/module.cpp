@@ -14,6 +14,7 @@ void bind_maintenance(nanobind::module_& m);
 void bind_polish(nanobind::module_& m);
 void bind_evaluate(nanobind::module_& m);
 void bind_pruning(nanobind::module_& m);
+void bind_read(nanobind::module_& m);
 }  // namespace budgetsvm
 
 NB_MODULE(_core, m) {
@@ -22,6 +23,7 @@ NB_MODULE(_core, m) {
     budgetsvm::bind_polish(m);
     budgetsvm::bind_evaluate(m);
     budgetsvm::bind_pruning(m);
+    budgetsvm::bind_read(m);
     m.def("level", [] { return std::string(budgetsvm::level()); });
     m.attr("PANEL_BYTES") = budgetsvm::panel_bytes;
 }

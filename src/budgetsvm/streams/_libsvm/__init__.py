@@ -1,0 +1,1 @@
+"""Rows of LIBSVM (SVMlight) files."""

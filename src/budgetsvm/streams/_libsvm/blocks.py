@@ -1,0 +1,107 @@
+"""Blocks of rows from LIBSVM files: ``label index:value index:value ...  # comment``."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from budgetsvm.streams import _blocks
+from budgetsvm.streams._blocks import Block, Blocks
+from budgetsvm.streams._libsvm.flaws import LARGEST_INDEX
+from budgetsvm.streams._libsvm.pieces import parsed_pieces
+
+_PIECE = 1 << 18  # of text: what is parsed at once, and waits to become blocks
+
+
+class LibsvmBlocks(Blocks):
+    """Blocks of CSR matrices."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        rows: int,
+        *,
+        n_features: int | None,
+        zero_based: bool | Literal["auto"],
+    ) -> None:
+        super().__init__(paths, rows)
+        self._n_features = n_features
+        self._first = None if zero_based == "auto" else 1 - zero_based
+        if n_features is not None and self._first is None:
+            self._first = 1  # files are not read twice to find out
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of every X; unless given, all files are read for it, once."""
+        if self._n_features is None:
+            self._look()
+        assert self._n_features is not None
+        return self._n_features
+
+    def _read(self) -> Iterator[Block]:
+        n_features, first = self.n_features, self._first
+        assert first is not None
+        gathered = _Gathered(self.rows)
+        for path in self.paths:
+            for piece in parsed_pieces(path, first, n_features, _piece_bytes()):
+                yield from gathered.add(piece.rows.matrix(n_features), piece.rows.y, piece.size)
+                piece.check()
+        yield from gathered.rest()
+
+    def _look(self) -> None:
+        """Find the number of columns, up to the largest index in all files, and where counting starts."""
+        first = 0 if self._first is None else self._first
+        n_rows, least, largest = 0, LARGEST_INDEX, -1
+        for path in self.paths:
+            for piece in parsed_pieces(path, first, LARGEST_INDEX, _piece_bytes()):
+                piece.check()
+                n_rows += len(piece.rows)
+                least, largest = min(least, piece.rows.least), max(largest, piece.rows.largest)
+        if n_rows == 0:
+            raise self._no_rows()
+        if largest < 0:
+            message = f"no row of {self.paths[0]} has a feature; say n_features= if that is right"
+            raise ValueError(message)
+        if self._first is None:
+            self._first = min(least, 1)
+        self._n_features = largest - self._first + 1
+
+
+def _piece_bytes() -> int:
+    return min(_PIECE, _blocks.BLOCK_BYTES)
+
+
+class _Gathered:
+    """Rows that wait until there are enough for a block."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._parts: list[tuple[Any, NDArray[np.float64]]] = []
+        self._n_rows = self._n_bytes = 0
+
+    def add(self, X: sparse.csr_array, y: NDArray[np.float64], n_bytes: int) -> Iterator[Block]:
+        """Take some rows, and yield the blocks that are full."""
+        while self._n_rows + len(y) >= self._rows:
+            missing = self._rows - self._n_rows
+            self._parts.append((X[:missing], y[:missing]))
+            X, y = X[missing:], y[missing:]
+            yield from self.rest()
+        if len(y) > 0:
+            self._parts.append((X, y))
+            self._n_rows += len(y)
+            self._n_bytes += n_bytes
+        if self._n_bytes >= _blocks.BLOCK_BYTES:
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Block]:
+        """Yield what is there, if anything."""
+        parts, self._parts, self._n_rows, self._n_bytes = self._parts, [], 0, 0
+        if len(parts) == 1:
+            yield parts[0]
+        elif parts:
+            X = sparse.vstack([X for X, _ in parts], format="csr")
+            X.has_canonical_format = True
+            yield X, np.concatenate([y for _, y in parts])
