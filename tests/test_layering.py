@@ -26,12 +26,21 @@ MAY_IMPORT = {
     "_learn": LEARNING,
     "_polish": LEARNING,
     "_exact": {"_polish", *LEARNING},
-    "_estimators": {"_learn", "_polish", "_exact", *LEARNING} - {"_core"},
+    "_estimators": {"budgetsvm", "_learn", "_polish", "_exact", *LEARNING} - {"_core"},
+    "_formats": {"_estimators", "_model", *OPTIONS, "_common"},
     "streams": {"_common", "_core"},
     "datasets": {"streams", "_common"},
-    "cli": {"_estimators", "budgetsvm", "datasets", "streams", *LEARNING},
+    "cli": {"_formats", "_estimators", "budgetsvm", "datasets", "streams", *LEARNING},
     "__main__": {"cli"},
-    "budgetsvm": {"_estimators", "datasets", "streams", "monitoring", *OPTIONS, "_core"},
+    "budgetsvm": {
+        "_formats",
+        "_estimators",
+        "datasets",
+        "streams",
+        "monitoring",
+        *OPTIONS,
+        "_core",
+    },
 }
 # The same for C++.
 MAY_INCLUDE = {

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from budgetsvm._estimators.polish_function import Polished, polish
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
+    from budgetsvm._formats.native import load, save
 
 __version__ = _version("budgetsvm")
 
@@ -40,10 +41,12 @@ __all__ = [
     "__version__",
     "datasets",
     "kernels",
+    "load",
     "losses",
     "maintenance",
     "monitoring",
     "polish",
+    "save",
     "solvers",
     "streams",
 ]
@@ -54,7 +57,9 @@ _HOMES = {
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
     "Polished": "budgetsvm._estimators.polish_function",
+    "load": "budgetsvm._formats.native",
     "polish": "budgetsvm._estimators.polish_function",
+    "save": "budgetsvm._formats.native",
 }
 
 

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +25,52 @@ def cache_folder(part: str) -> Path:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Any]:
-    """Write a file that appears only when it is complete: another process may be reading."""
+def replacing(path: Path, *, durable: bool = False) -> Iterator[Any]:
+    """Write a file that appears only when it is complete: another process may be reading.
+
+    A durable one is on the disk before it takes the place of what was there, has the access rights that a new
+    file would have, and is written in place where there is no file but a device, say.
+    """
+    if durable and path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    path = path.resolve() if durable else path  # the file that a link leads to, not the link
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
         temporary = Path(stream.name)
         try:
             yield stream
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
             stream.close()
+            if durable:
+                temporary.chmod(_rights(path))
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+    if durable:
+        _keep_name(path)
+
+
+def _rights(path: Path) -> int:
+    """Return the access rights of a file, or those that a new one would get."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0o022)  # which can only be seen by setting it
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _keep_name(path: Path) -> None:
+    """Have the name of a file written to the disk, where folders can be opened for that."""
+    with suppress(OSError):
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextmanager

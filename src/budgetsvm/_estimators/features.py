@@ -17,6 +17,7 @@ from budgetsvm._common.threads import count_threads, for_each, single_threaded_b
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
+from budgetsvm._estimators.saving import Saves
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
@@ -45,7 +46,7 @@ _OWN = {"task", "C"}  # parameters that not every machine gets
 @public_in("budgetsvm")
 @documented(without=_NOT_KEPT)
 class BudgetFeatures(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, PlainPickles, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, Saves, PlainPickles, BaseEstimator
 ):
     """Kernel features on points that are learned for a task: at most `budget` of them.
 

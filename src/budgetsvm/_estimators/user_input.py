@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from budgetsvm._common.checks import check_choice, check_integer, check_number
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.saving import Saves
 from budgetsvm._learn.settings import Settings
 from budgetsvm.kernels import make_kernel
 from budgetsvm.kernels._interface import Gamma
@@ -23,7 +24,7 @@ Epochs: TypeAlias = float | Literal["auto"]
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
-class MachineParameters(PlainPickles, BaseEstimator):
+class MachineParameters(Saves, PlainPickles, BaseEstimator):
     """An estimator with parameters; ``__init__`` of a subclass names and documents them."""
 
     kernel: Any

@@ -1,0 +1,95 @@
+"""Scikit-learn's scalers as plain records, and back."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from budgetsvm._common.records import Fields, Record
+
+# The arrays that each has after fit, one number per feature; some may be None.
+_KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "StandardScaler": (StandardScaler, ("mean_", "var_", "scale_")),
+    "MinMaxScaler": (
+        MinMaxScaler,
+        ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
+    ),
+    "MaxAbsScaler": (MaxAbsScaler, ("max_abs_", "scale_")),
+}
+
+
+def scaler_record(scaler: Any) -> Record:
+    """Return a record of a fitted scaler."""
+    kind = type(scaler).__name__
+    if type(scaler) is not _KINDS.get(kind, (None,))[0]:
+        message = (
+            f"a pipeline that begins with a {kind} cannot be saved: only with one of {', '.join(_KINDS)}; "
+            "use a pickle"
+        )
+        raise ValueError(message)
+    if not hasattr(scaler, "n_features_in_"):
+        message = f"this {kind} is not fitted yet: there is nothing to save"
+        raise NotFittedError(message)
+    names = getattr(scaler, "feature_names_in_", None)
+    parameters = scaler.get_params(deep=False)
+    if kind == "MinMaxScaler":
+        parameters["feature_range"] = [float(edge) for edge in parameters["feature_range"]]
+    return {
+        "kind": kind,
+        "parameters": parameters,
+        "n_features_in": int(scaler.n_features_in_),
+        "n_samples_seen": np.asarray(scaler.n_samples_seen_, np.float64),
+        "feature_names_in": None if names is None else [str(name) for name in names],
+        "arrays": {name: _wide(getattr(scaler, name)) for name in _KINDS[kind][1]},
+    }
+
+
+def _wide(values: Any) -> Any:
+    return None if values is None else np.asarray(values, np.float64)
+
+
+def read_scaler(fields: Fields) -> Any:
+    """Return the scaler of a record, which transforms as the original does."""
+    kind, names = _KINDS[fields.choice("kind", tuple(_KINDS))]
+    n_features = int(fields.count("n_features_in", least=1))
+    scaler = kind(**_read_parameters(fields.inside("parameters"), kind))
+    scaler.n_features_in_ = n_features
+    scaler.n_samples_seen_ = _read_seen(fields, n_features)
+    columns = fields.optional(fields.texts, "feature_names_in")
+    if columns is not None:
+        if len(columns) != n_features:
+            fields.fail("feature_names_in", f"must have {n_features} names")
+        scaler.feature_names_in_ = np.array(columns, dtype=object)
+    arrays = fields.inside("arrays")
+    for name in names:
+        read = arrays.optional(
+            lambda one: arrays.array(one, (np.float64,), (n_features,), finite=True), name
+        )
+        setattr(scaler, name, read)
+    arrays.end()
+    fields.end()
+    return scaler
+
+
+def _read_parameters(fields: Fields, kind: Any) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
+    for name in kind._get_param_names():
+        if name == "feature_range":
+            edges = fields.take(name)
+            if not (isinstance(edges, list) and len(edges) == 2):
+                fields.fail(name, "must be a list of two numbers")
+            pair = Fields(dict(zip("ab", edges, strict=True)), f"{fields.where}[{name!r}]")
+            parameters[name] = (pair.number("a"), pair.number("b"))
+        else:
+            parameters[name] = fields.truth(name)
+    fields.end()
+    return parameters
+
+
+def _read_seen(fields: Fields, n_features: int) -> Any:
+    """Return the number of rows seen: one, or, where some values were missing, one per feature."""
+    seen = fields.array("n_samples_seen", (np.float64,), (...,), finite=True)
+    if seen.shape not in ((), (n_features,)) or (seen < 0).any():
+        fields.fail("n_samples_seen", "must be a number of rows")
+    return seen.copy() if seen.ndim else seen[()]
