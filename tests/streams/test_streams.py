@@ -281,3 +281,33 @@ def test_blocks_train_a_model(tmp_path):
     for X_block, y_block in read_blocks(path, rows=100):
         model.partial_fit(X_block, y_block, classes=[-1, 1])
     assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("density", [0.1, 0.9])
+@pytest.mark.parametrize("zero_based", [True, False, "auto"])
+def test_all_rows_at_once(tmp_path, monkeypatch, density, zero_based):
+    monkeypatch.setattr("budgetsvm.streams._libsvm.blocks._WHOLE_PIECE", 300)
+    rng = np.random.default_rng(0)
+    X = np.where(
+        rng.random((ROWS, COLUMNS)) < density, rng.integers(-99, 99, (ROWS, COLUMNS)) / 8, 0
+    )
+    X[3, 0] = X[5, -1] = 0.5
+    y = rng.integers(9, size=ROWS) / 4
+    parts = [tmp_path / "a", tmp_path / "b"]
+    for path, some in zip(parts, (slice(20), slice(20, None)), strict=True):
+        dump_svmlight_file(X[some], y[some], str(path), zero_based=zero_based is not False)
+    blocks = read_blocks(parts, zero_based=zero_based)
+    found, labels = blocks.whole()
+    assert sparse.issparse(found) == (density < 0.5)
+    assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
+    assert_array_equal(labels, y)
+    assert blocks.n_features == COLUMNS
+    assert_array_equal(join(blocks)[0], X)
+    assert read_blocks(parts, zero_based=zero_based, n_features=20).whole()[0].shape == (ROWS, 20)
+
+
+def test_all_rows_of_a_table_at_once(tmp_path):
+    path = write(tmp_path / "a.csv", "1,2,x\n3,4,y\n5,6,x\n")
+    X, y = read_blocks(path, target=-1, rows=2).whole()
+    assert_array_equal(X, [[1, 2], [3, 4], [5, 6]])
+    assert_array_equal(y, ["x", "y", "x"])

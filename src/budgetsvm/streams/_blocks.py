@@ -61,6 +61,20 @@ class Blocks(ABC):
         if empty:
             raise self._no_rows()
 
+    def whole(self) -> Block:
+        """Read all rows at once.
+
+        Returns
+        -------
+        X : ndarray or csr_array of shape (n_rows, n_features)
+            Rows of LIBSVM files are dense if that takes less memory.
+        y : ndarray of shape (n_rows,)
+            Their labels.
+        """
+        parts = list(self)
+        X, y = ([part[i] for part in parts] for i in (0, 1))
+        return np.concatenate(X), np.concatenate(y)
+
     @abstractmethod
     def _read(self) -> Iterator[Block]:
         """Yield all blocks, if there are any."""

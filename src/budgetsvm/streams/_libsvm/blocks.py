@@ -11,8 +11,11 @@ from scipy import sparse
 from budgetsvm.streams import _blocks
 from budgetsvm.streams._blocks import Block, Blocks
 from budgetsvm.streams._libsvm.flaws import LARGEST_INDEX
+from budgetsvm.streams._libsvm.gather import Columns, Gathered
 from budgetsvm.streams._libsvm.pieces import parsed_pieces
 
+_THREADS = 2  # more would wait for the file, or for its decompression
+_WHOLE_PIECE = 1 << 22
 _PIECE = 1 << 18  # of text: what is parsed at once, and waits to become blocks
 
 
@@ -41,6 +44,20 @@ class LibsvmBlocks(Blocks):
         assert self._n_features is not None
         return self._n_features
 
+    def whole(self) -> Block:
+        """Read all files, once."""
+        first = 0 if self._first is None else self._first
+        limit = LARGEST_INDEX if self._n_features is None else self._n_features
+        gathered = Gathered()
+        for path in self.paths:
+            for piece in parsed_pieces(path, first, limit, _WHOLE_PIECE, n_threads=_THREADS):
+                piece.check()
+                gathered.add(piece.rows)
+        self._take_columns(gathered)
+        assert self._n_features is not None
+        assert self._first is not None
+        return gathered.matrix(self._n_features, self._first - first), gathered.targets()
+
     def _read(self) -> Iterator[Block]:
         n_features, first = self.n_features, self._first
         assert first is not None
@@ -52,22 +69,26 @@ class LibsvmBlocks(Blocks):
         yield from gathered.rest()
 
     def _look(self) -> None:
-        """Find the number of columns, up to the largest index in all files, and where counting starts."""
+        """Read all files for what they do not say."""
+        seen = Columns()
         first = 0 if self._first is None else self._first
-        n_rows, least, largest = 0, LARGEST_INDEX, -1
         for path in self.paths:
             for piece in parsed_pieces(path, first, LARGEST_INDEX, _piece_bytes()):
                 piece.check()
-                n_rows += len(piece.rows)
-                least, largest = min(least, piece.rows.least), max(largest, piece.rows.largest)
-        if n_rows == 0:
+                seen.look(piece.rows)
+        self._take_columns(seen)
+
+    def _take_columns(self, seen: Columns) -> None:
+        """Settle the number of columns, up to the largest index, and where counting starts."""
+        if seen.n_rows == 0:
             raise self._no_rows()
-        if largest < 0:
+        if self._first is None:
+            self._first = min(seen.least, 1)
+        if self._n_features is None and seen.largest < 0:
             message = f"no row of {self.paths[0]} has a feature; say n_features= if that is right"
             raise ValueError(message)
-        if self._first is None:
-            self._first = min(least, 1)
-        self._n_features = largest - self._first + 1
+        if self._n_features is None:
+            self._n_features = seen.largest - self._first + 1
 
 
 def _piece_bytes() -> int:
