@@ -8,7 +8,6 @@ transformer :class:`BudgetFeatures`, the function :func:`polish` and its :class:
 """
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from budgetsvm._estimators.svr import BudgetSVR
     from budgetsvm._formats.native import load, save
 
-__version__ = _version("budgetsvm")
+    __version__: str
 
 __all__ = [
     "BudgetFeatures",
@@ -65,6 +64,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import public names when they are asked for: the command line need not wait for them."""
+    if name == "__version__":
+        from importlib.metadata import version  # which is slow to import
+
+        return version("budgetsvm")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     if name in __all__:

@@ -1,23 +1,31 @@
-"""``budgetsvm info``: on what it runs."""
+"""``budgetsvm info``: on what it runs, or what is in a model."""
 
-from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
 
-SUMMARY = "print versions, instruction set, threads and BLAS, e.g. for a bug report"
-
-
-def add_options(parser: ArgumentParser) -> None:
-    """Declare nothing: there is nothing to choose."""
+import click
 
 
-def run(arguments: Namespace) -> None:  # noqa: ARG001
-    """Print a table of facts."""
+@click.command("info")
+@click.argument(
+    "model", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+def command(model: Path | None) -> None:
+    """Describe MODEL; or, without one, print versions, instruction set, threads and BLAS, e.g. for a bug report."""
+    facts = _facts() if model is None else _model_facts(model)
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {value}")
+
+
+def _facts() -> dict[str, str]:
     import platform
     from importlib.metadata import version
 
     from budgetsvm import __version__, _core
     from budgetsvm._common.threads import count_threads
 
-    facts = {
+    return {
         "budgetsvm": __version__,
         "Python": f"{platform.python_version()} on {platform.platform()}",
         "NumPy": version("numpy"),
@@ -27,9 +35,36 @@ def run(arguments: Namespace) -> None:  # noqa: ARG001
         "threads": str(count_threads(None)),
         "BLAS": _blas(),
     }
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        print(f"{name:<{width}}  {value}")
+
+
+def _model_facts(path: Path) -> dict[str, Any]:
+    """Return what a model is, how it was trained, and how well."""
+    from budgetsvm import load
+
+    machine = load(path)
+    facts: dict[str, Any] = {"file": f"{path}, {path.stat().st_size:,} bytes"}
+    if hasattr(machine, "steps"):
+        facts["scaling"] = type(machine[0]).__name__
+        machine = machine[-1]
+    facts |= {"estimator": type(machine).__name__, "features": machine.n_features_in_}
+    if hasattr(machine, "classes_"):
+        facts["classes"] = ", ".join(map(str, machine.classes_[:10])) + ", ..." * (
+            len(machine.classes_) > 10
+        )
+    facts |= {
+        "terms": f"{len(machine._expansion)} of at most {machine.budget}",
+        "kernel": machine.kernel_,
+    }
+    if hasattr(machine, "duality_gap_"):
+        facts["duality gap"] = f"{machine.duality_gap_:.3g} of the {machine.certifies_}"
+        facts["objective"] = f"{machine.objective_[0]:.6g}"
+    changed = {
+        name: value
+        for name, value in machine.get_params(deep=False).items()
+        if value is not None and repr(value) != repr(type(machine)().get_params()[name])
+    }
+    facts["parameters"] = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    return facts
 
 
 def _blas() -> str:

@@ -1,35 +1,55 @@
 """Find the command that is asked for, run it, and say in one line what went wrong."""
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Protocol
+from importlib import import_module
 
-from budgetsvm import __version__
+import click
+
 from budgetsvm._common.public import public_in
-from budgetsvm.cli import _demo, _info
 
-_FAILED = 1
+_FAILED, _MISUSED = 1, 2
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
+#: The commands, each a module of its own; what is slow to import is imported when it runs.
+COMMANDS = ("train", "predict", "evaluate", "cv", "scale", "info", "demo")
 
-class Command(Protocol):
-    """A module that is a command.
 
-    Whatever is slow to import is imported by `run`, so that help and usage errors are not kept waiting.
+class _Commands(click.Group):
+    """Commands whose modules are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"budgetsvm.cli._{cmd_name}").command
+        return command
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        from budgetsvm import __version__
+
+        click.echo(f"budgetsvm {__version__}")
+        ctx.exit()
+
+
+@click.command(cls=_Commands, context_settings={"max_content_width": 100})
+@click.option("--version", is_flag=True, expose_value=False, callback=_print_version, is_eager=True)
+def program() -> None:
+    """Kernel support vector machines with a hard limit on the number of terms.
+
+    \b
+      budgetsvm train -c 32 -g 2 -B 500 ijcnn1 ijcnn1.bsvm
+      budgetsvm predict ijcnn1.t ijcnn1.bsvm predictions
+      budgetsvm cv -v 5 --scale standard data.csv --target income
+
+    Results go to standard output, messages to standard error. Exit codes: 0, or 1 if the command failed, 2 if it was
+    misused, 130 if it was interrupted.
     """
-
-    SUMMARY: str  #: for the list of commands
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
-
-    def run(self, arguments: argparse.Namespace) -> None:
-        """Do what the options ask for."""
-
-
-COMMANDS: dict[str, Command] = {"demo": _demo, "info": _info}
 
 
 @public_in("budgetsvm.cli")
@@ -44,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0, or 1 if the command failed, or 130 if it was interrupted.
+        0, or 1 if the command failed, 2 if it was misused, 130 if it was interrupted.
 
     Examples
     --------
@@ -53,12 +73,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     budgetsvm     ...
     0
     """
-    arguments = _parser().parse_args(argv)
     try:
-        arguments.command.run(arguments)
+        code = program.main(argv, prog_name="budgetsvm", standalone_mode=False)
         if sys.stdout is not None:  # it was closed by whoever called
             sys.stdout.flush()
-    except KeyboardInterrupt:
+    except click.UsageError as error:
+        error.show()
+        return _MISUSED
+    except click.ClickException as error:
+        _complain(error.format_message())
+        return _FAILED
+    except (KeyboardInterrupt, click.Abort):
         _complain("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
@@ -68,27 +93,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ImportError, MemoryError, OSError, ValueError) as error:
         _complain(str(error) or type(error).__name__)
         return _FAILED
-    return 0
+    return code if isinstance(code, int) else 0
 
 
 def _complain(message: str) -> None:
     print("budgetsvm:", " ".join(message.split()), file=sys.stderr)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="budgetsvm",
-        description="Kernel support vector machines with a hard limit on the number of terms.",
-    )
-    parser.add_argument("--version", action="version", version=f"budgetsvm {__version__}")
-    subparsers = parser.add_subparsers(title="commands", metavar="command", required=True)
-    for name, command in COMMANDS.items():
-        subparser = subparsers.add_parser(
-            name,
-            help=command.SUMMARY,
-            description=f"{command.SUMMARY[0].upper()}{command.SUMMARY[1:]}.",
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        )
-        command.add_options(subparser)
-        subparser.set_defaults(command=command)
-    return parser

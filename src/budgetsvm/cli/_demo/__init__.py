@@ -1,34 +1,51 @@
 """``budgetsvm demo``: a spiral, three SVMs, and a picture of the model."""
 
-from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from budgetsvm.cli._options import at_least, picture_path
-
-SUMMARY = "train on a made-up problem, compare with other SVMs, and draw the model"
+import click
 
 _LEAST_ROWS = 200  # fewer do not show the pattern, and may lack a class
+_PICTURES = (".png", ".pdf", ".svg")
 
 
-def add_options(parser: ArgumentParser) -> None:
-    """Declare the size of the problem and of the model, the seed, and the file."""
-    add = parser.add_argument
-    add("--rows", type=at_least(_LEAST_ROWS), default=100_000, help="number of training rows")
-    add("--budget", type=at_least(1), default=100, help="largest number of terms")
-    add(
-        "--out",
-        type=picture_path,
-        default=Path("budgetsvm-demo.png"),
-        help="where the picture goes",
-    )
-    add("--seed", type=at_least(0), default=0, help="seed of all random numbers")
+def _picture(_: click.Context, __: click.Parameter, path: Path) -> Path:
+    """Look at the path of the picture before any work is done."""
+    if path.suffix.lower() not in _PICTURES:
+        message = f"must end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}, not {str(path)!r}"
+        raise click.BadParameter(message)
+    if not path.parent.is_dir():
+        message = f"there is no folder {str(path.parent)!r}"
+        raise click.BadParameter(message)
+    return path
 
 
-def run(arguments: Namespace) -> None:
-    """Train, compare and draw."""
+@click.command("demo")
+@click.option(
+    "--rows",
+    type=click.IntRange(_LEAST_ROWS),
+    default=100_000,
+    show_default=True,
+    help="Training rows.",
+)
+@click.option(
+    "--budget", type=click.IntRange(1), default=100, show_default=True, help="Most terms."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    callback=_picture,
+    default=Path("budgetsvm-demo.png"),
+    show_default=True,
+    help="Where the picture goes.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all random numbers."
+)
+def command(rows: int, budget: int, out: Path, seed: int) -> None:
+    """Train on a made-up problem, compare with other SVMs, and draw the model."""
     from budgetsvm.cli._demo.comparison import compare
 
-    compare(arguments.rows, arguments.budget, arguments.out, arguments.seed, _say)
+    compare(rows, budget, out, seed, _say)
 
 
 def _say(line: str = "") -> None:

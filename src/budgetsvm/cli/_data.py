@@ -1,0 +1,65 @@
+"""Data files of commands: which formats there are, and how they are read."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+_OPTIONS = (
+    click.option(
+        "--format",
+        type=click.Choice(["auto", "libsvm", "csv", "parquet"]),
+        default="auto",
+        show_default=True,
+        help="Of DATA; auto goes by its name and its first row.",
+    ),
+    click.option("--target", help="The column with the labels in tables: its name, or its number."),
+    click.option("--delimiter", help="Between the values of CSV files.  [default: , or a tab]"),
+    click.option("--header/--no-header", default=None, help="Whether CSV files begin with names."),
+    click.option(
+        "--zero-based/--one-based", default=None, help="Where indices in LIBSVM files start."
+    ),
+)
+
+
+def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Declare the options of a command that say how DATA is to be read; see `read_data`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_data(path: str, options: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
+    """Return rows and labels; takes the options of `data_options` from others."""
+    from budgetsvm.streams import read_blocks
+
+    given: dict[str, Any] = {"n_features": n_features, "format": options.pop("format")}
+    for name in ("delimiter", "header", "zero_based", "target"):
+        value = options.pop(name)
+        if value is not None:
+            given[name] = _column(value) if name == "target" else value
+    with _file(path) as file:
+        return read_blocks(file, **given).whole()
+
+
+def _column(text: str) -> str | int:
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
+@contextmanager
+def _file(path: str) -> Iterator[str]:
+    """Make a file of standard input, which can be read but once."""
+    if path != "-":
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="stdin-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield copy.name

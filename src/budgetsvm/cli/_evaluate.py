@@ -1,0 +1,77 @@
+"""``budgetsvm evaluate``: how good a model is on a file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from budgetsvm.cli._data import data_options, read_data
+
+_MANY = 12  # classes: their confusion no longer fits the screen
+
+
+@click.command("evaluate", context_settings={"show_default": True})
+@data_options
+@click.option("--json", "as_json", is_flag=True, help="Print the results as one line of JSON.")
+@click.argument("data")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def command(data: str, model: Path, as_json: bool, **options: Any) -> None:
+    """Compare MODEL with the labels in DATA: accuracy, AUC and confusion, or errors of regression.
+
+    \b
+      budgetsvm evaluate ijcnn1.t ijcnn1.bsvm
+    """
+    from budgetsvm import load
+
+    machine = load(model)
+    X, y = read_data(data, options, machine.n_features_in_)
+    facts = _facts(machine, X, y)
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    confusion = facts.pop("confusion", None)
+    for name, value in facts.items():
+        click.echo(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
+    if confusion is not None and len(confusion) <= _MANY:
+        _print_confusion(machine.classes_, confusion)
+
+
+def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Return all measures."""
+    import numpy as np
+    from sklearn import metrics
+    from sklearn.base import is_regressor
+
+    found = machine.predict(X)
+    facts: dict[str, Any] = {"rows": len(found)}
+    if is_regressor(machine):
+        facts["mean squared error"] = float(metrics.mean_squared_error(y, found))
+        facts["mean absolute error"] = float(metrics.mean_absolute_error(y, found))
+        facts["R2"] = float(metrics.r2_score(y, found)) if len(y) > 1 else float("nan")
+        return facts
+    if not hasattr(machine, "classes_"):
+        y = np.where(np.asarray(y, float) > 0, 1, -1)
+        facts["share inside"] = float((found > 0).mean())
+    facts["accuracy"] = float((np.asarray(y) == found).mean())
+    if not hasattr(machine, "classes_") or len(machine.classes_) == 2:
+        both = len(np.unique(y)) == 2
+        facts["AUC"] = (
+            float(metrics.roc_auc_score(y, machine.decision_function(X))) if both else float("nan")
+        )
+    if hasattr(machine, "classes_"):
+        facts["balanced accuracy"] = float(
+            metrics.recall_score(y, found, average="macro", zero_division=0)
+        )
+        facts["confusion"] = metrics.confusion_matrix(y, found, labels=machine.classes_).tolist()
+    return facts
+
+
+def _print_confusion(classes: Any, confusion: list[list[int]]) -> None:
+    """Print the table: a row per label, a column per prediction."""
+    names = [str(label) for label in classes]
+    width = max(map(len, [*names, *(str(n) for row in confusion for n in row)])) + 2
+    click.echo("\nlabel \\ prediction")
+    click.echo(" " * width + "".join(f"{name:>{width}}" for name in names))
+    for name, row in zip(names, confusion, strict=True):
+        click.echo(f"{name:>{width}}" + "".join(f"{n:>{width}}" for n in row))

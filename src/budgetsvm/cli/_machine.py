@@ -1,0 +1,71 @@
+"""The machine that options of the command line ask for."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm._problem.target_scale import TargetScale
+
+
+def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> Any:
+    """Return an estimator, or a pipeline that scales features first, which is to be fitted to these rows."""
+    kind, scaling = options["svm_type"], options["scale"]
+    own = {
+        name: options[name]
+        for name in ("kernel", "degree", "gamma", "coef0", "budget", "solver", "maintenance")
+    }
+    own |= {name: options[name] for name in ("polish", "tol", "time_limit", "memory_limit")}
+    own |= {"n_jobs": options["jobs"], "random_state": options["seed"], "verbose": verbose}
+    if kind == "svc":
+        machine: Any = BudgetSVC(
+            options["cost"],
+            loss=_loss(options),
+            class_weight=_class_weight(options["class_weight"], y),
+            fit_intercept=True,
+            **own,
+        )
+    elif kind == "svr":
+        # LIBSVM has C and epsilon in the units of the targets, and ours are relative to their scale.
+        scale = float(TargetScale.of(np.asarray(y, float)[:, np.newaxis], np.ones(len(y))).scale[0])
+        machine = BudgetSVR(options["cost"] / scale, epsilon=options["epsilon"] / scale, **own)
+    else:
+        machine = BudgetOneClassSVM(nu=options["nu"], **own)
+    scaler = _scaler(scaling, X)
+    return machine if scaler is None else make_pipeline(scaler, machine)
+
+
+def _loss(options: dict[str, Any]) -> str:
+    wanted: str | None = options["loss"]
+    if options["probability"] == "1" and wanted not in (None, "logistic"):
+        message = f"-b 1 needs the logistic loss: leave out --loss {wanted}"
+        raise ValueError(message)
+    return "logistic" if options["probability"] == "1" else wanted or "hinge"
+
+
+def _class_weight(given: tuple[tuple[Any, float], ...], y: Any) -> dict[Any, float] | None:
+    """Return weights by labels, which are strings where those of the data are."""
+    if not given:
+        return None
+    texts = np.asarray(y).dtype.kind not in "biuf"
+    weights = {
+        f"{label:g}" if texts and isinstance(label, float) else label: w for label, w in given
+    }
+    unknown = [label for label in weights if label not in set(np.unique(y).tolist())]
+    if unknown:
+        found = ", ".join(f"{one}" for one in np.unique(y).tolist()[:10])
+        message = f"there is a weight for the label {unknown[0]}, and the data have {found}"
+        raise ValueError(message)
+    return weights
+
+
+def _scaler(name: str, X: Any) -> Any:
+    """Return what scales features, without making sparse rows dense."""
+    sparse = not isinstance(X, np.ndarray)
+    if name == "standard":
+        return StandardScaler(with_mean=not sparse)
+    if name == "range":
+        return MaxAbsScaler() if sparse else MinMaxScaler((-1, 1))
+    return None

@@ -1,0 +1,84 @@
+"""``budgetsvm predict``: what a model says of the rows of a file."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from budgetsvm.cli._data import data_options, read_data
+
+
+@click.command("predict", context_settings={"show_default": True})
+@data_options
+@click.option(
+    "-b",
+    "--probability",
+    type=click.Choice(["0", "1"]),
+    default="0",
+    help="1: the probabilities of all classes, too.",
+)
+@click.option("--decision", is_flag=True, help="Decision values instead of labels.")
+@click.option("-q", "--quiet", is_flag=True, help="No messages.")
+@click.argument("data")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("out", required=False, type=click.Path(dir_okay=False, path_type=Path))
+def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
+    """Write what MODEL says of the rows of DATA to OUT, one line each, or to standard output.
+
+    The labels in DATA are compared with the predictions, as LIBSVM's svm-predict does.
+
+    \b
+      budgetsvm predict ijcnn1.t ijcnn1.bsvm predictions
+    """
+    from budgetsvm import load
+
+    machine = load(model)
+    quiet, probability, decision = (
+        options.pop(name) for name in ("quiet", "probability", "decision")
+    )
+    X, y = read_data(data, options, machine.n_features_in_)
+    found = machine.predict(X)
+    lines = _lines(machine, X, found, probability == "1", decision)
+    if out is None:
+        click.echo(lines, nl=False)
+    else:
+        out.write_text(lines, encoding="utf-8")
+    if not quiet:
+        click.echo(_agreement(machine, y, found), err=out is None)
+
+
+def _lines(machine: Any, X: Any, found: Any, probability: bool, decision: bool) -> str:
+    """Return the text of the file."""
+    import numpy as np
+
+    head = ""
+    if decision:
+        rows: Any = np.atleast_2d(machine.decision_function(X).T).T
+    elif probability:
+        head = f"labels {' '.join(_text(label) for label in machine.classes_)}\n"
+        rows = (
+            [label, *values] for label, values in zip(found, machine.predict_proba(X), strict=True)
+        )
+    else:
+        rows = ([label] for label in found)
+    return head + "".join(f"{' '.join(map(_text, row))}\n" for row in rows)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:.17g}"
+
+
+def _agreement(machine: Any, y: Any, found: Any) -> str:
+    """Compare with the labels in the file, in svm-predict's words."""
+    import numpy as np
+    from sklearn.base import is_regressor
+    from sklearn.metrics import mean_squared_error, r2_score
+
+    if is_regressor(machine):
+        error = mean_squared_error(y, found)
+        score = r2_score(y, found) if len(y) > 1 else float("nan")
+        return f"Mean squared error = {error:g} (regression)\nR² = {score:g} (regression)"
+    if not hasattr(machine, "classes_"):
+        y = np.where(np.asarray(y, float) > 0, 1, -1)
+    right = int((np.asarray(y) == found).sum())
+    return f"Accuracy = {100 * right / len(found):g}% ({right}/{len(found)}) (classification)"
