@@ -40,36 +40,32 @@ def test_info(capsys):
     ("arguments", "expected"),
     [
         (["--version"], f"budgetsvm {version('budgetsvm')}\n"),
-        (["--help"], "commands:"),
-        (["demo", "--help"], "(default: 100000)"),
+        (["--help"], "Commands:"),
+        (["demo", "--help"], "[default: 100000"),
         (["info", "--help"], "versions"),
     ],
 )
 def test_options_that_only_print(arguments, expected, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(arguments)
-    assert stopped.value.code == 0
+    assert cli.main(arguments) == 0
     assert expected in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "required"),
-        (["dance"], "invalid choice"),
-        (["info", "--rows", "1000"], "unrecognized arguments"),
-        (["demo", "--rows", "10"], "at least 200"),
-        (["demo", "--rows", "many"], "not 'many'"),
-        (["demo", "--budget", "0"], "at least 1"),
-        (["demo", "--seed", "-1"], "at least 0"),
+        ([], "Usage: budgetsvm"),
+        (["dance"], "No such command 'dance'"),
+        (["info", "--rows", "1000"], "No such option"),
+        (["demo", "--rows", "10"], "x>=200"),
+        (["demo", "--rows", "many"], "'many' is not a valid integer"),
+        (["demo", "--budget", "0"], "x>=1"),
+        (["demo", "--seed", "-1"], "x>=0"),
         (["demo", "--out", "picture.docx"], ".png"),
         (["demo", "--out", "no-such-folder/picture.png"], "no folder 'no-such-folder'"),
     ],
 )
 def test_wrong_usage(arguments, expected, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(arguments)
-    assert stopped.value.code == 2
+    assert cli.main(arguments) == 2
     printed = capsys.readouterr()
     assert expected in printed.err
     assert printed.out == ""
@@ -78,17 +74,17 @@ def test_wrong_usage(arguments, expected, capsys):
 @pytest.mark.parametrize(
     ("error", "code", "expected"),
     [
-        (KeyboardInterrupt(), 130, "budgetsvm: interrupted\n"),
+        (KeyboardInterrupt(), 130, "\nbudgetsvm: interrupted\n"),
         (OSError("disk full"), 1, "budgetsvm: disk full\n"),
         (ValueError("two\nlines"), 1, "budgetsvm: two lines\n"),
         (MemoryError(), 1, "budgetsvm: MemoryError\n"),
     ],
 )
 def test_failure_is_one_line(error, code, expected, capsys, monkeypatch):
-    def fail(arguments):
+    def fail():
         raise error
 
-    monkeypatch.setattr(_info, "run", fail)
+    monkeypatch.setattr(_info, "_facts", fail)
     assert cli.main(["info"]) == code
     assert capsys.readouterr().err == expected
 
@@ -100,7 +96,7 @@ def test_the_package_is_the_same_program(capsys):
         command = [sys.executable, "-m", "budgetsvm", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
         assert (done.returncode, done.stdout) == (code, out)
-    assert done.stderr.startswith("usage: budgetsvm ")
+    assert done.stderr.startswith("Usage: budgetsvm ")
 
 
 def test_help_does_not_wait_for_what_it_does_not_need():

@@ -46,6 +46,11 @@ def read_data(path: str, options: dict[str, Any], n_features: int | None = None)
         return read_blocks(file, **given).whole()
 
 
+def kind_of(machine: Any) -> str:
+    """Return the name of an estimator's class, or of the last one of a pipeline."""
+    return type(machine[-1] if hasattr(machine, "steps") else machine).__name__
+
+
 def _column(text: str) -> str | int:
     try:
         return int(text)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._data import data_options, kind_of, read_data
 
 _MANY = 12  # classes: their confusion no longer fits the screen
 
@@ -41,11 +41,10 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return all measures."""
     import numpy as np
     from sklearn import metrics
-    from sklearn.base import is_regressor
 
     found = machine.predict(X)
     facts: dict[str, Any] = {"rows": len(found)}
-    if is_regressor(machine):
+    if kind_of(machine) == "BudgetSVR":
         facts["mean squared error"] = float(metrics.mean_squared_error(y, found))
         facts["mean absolute error"] = float(metrics.mean_absolute_error(y, found))
         facts["R2"] = float(metrics.r2_score(y, found)) if len(y) > 1 else float("nan")

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._data import data_options, kind_of, read_data
 
 
 @click.command("predict", context_settings={"show_default": True})
@@ -71,10 +71,9 @@ def _text(value: Any) -> str:
 def _agreement(machine: Any, y: Any, found: Any) -> str:
     """Compare with the labels in the file, in svm-predict's words."""
     import numpy as np
-    from sklearn.base import is_regressor
     from sklearn.metrics import mean_squared_error, r2_score
 
-    if is_regressor(machine):
+    if kind_of(machine) == "BudgetSVR":
         error = mean_squared_error(y, found)
         score = r2_score(y, found) if len(y) > 1 else float("nan")
         return f"Mean squared error = {error:g} (regression)\nR² = {score:g} (regression)"
