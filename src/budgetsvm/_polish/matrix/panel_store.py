@@ -41,13 +41,14 @@ class PanelStore:
         self.part_rows = int(max(64, part_bytes / row_bytes))
         self.n_parts = -(-len(rows) // self.part_rows)
         self._kept: list[Panels] | None = None
+        self.share = 1.0  #: of all panels that are stored
 
     @property
     def is_kept(self) -> bool:
         """Whether the panels are at hand."""
         return self._kept is not None
 
-    def keep(self, n_threads: int, tick: Callable[[], None]) -> None:
+    def keep(self, n_threads: int, tick: Callable[[], None] = lambda: None) -> None:
         """Compute all panels, and keep them."""
 
         def compute(part: int) -> Panels:
@@ -55,6 +56,8 @@ class PanelStore:
             return self.compute(part)
 
         self._kept = map_in_order(compute, range(self.n_parts), n_threads)
+        stored = sum(len(numbers) for _, numbers, _ in self._kept)
+        self.share = stored / max(1, len(self.rows) * self.terms.n_panels)
 
     def drop(self) -> None:
         """Keep nothing any more."""

@@ -18,6 +18,7 @@ from budgetsvm._model.pruning import OrderedTerms, may_prune, sample
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._polish.matrix.interface import Block, Matrix, RowMatrix, Tick, no_limit
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.matrix.panel_groups import TermPanels
 from budgetsvm._polish.matrix.panel_store import SMALLEST, Panels, PanelStore, Share
 from budgetsvm._problem.rows import Rows
 
@@ -49,6 +50,7 @@ class PanelMatrix(RowMatrix):
         *,
         tick: Tick = no_limit,
         where: NDArray[np.int64] | None = None,
+        near: "TermPanels | None" = None,
     ) -> None:
         self._where = np.arange(len(store.rows)) if where is None else where
         super().__init__(len(self._where), basis, tick)
@@ -58,6 +60,8 @@ class PanelMatrix(RowMatrix):
         lanes = store.terms.store.lanes
         self._width = store.terms.n_panels * lanes
         self._constant = basis.dimension > len(basis)
+        self._near = near or TermPanels(store, basis)
+        self.groups, self.share = self._near.groups.groups, store.share
 
     def times(self, w: _Vector) -> _Vector:
         """Return f(x_i) for orthonormal coordinates w."""
@@ -110,6 +114,20 @@ class PanelMatrix(RowMatrix):
             sums[stop:, start:stop] = sums[start:stop, stop:].T
         return self._bordered(sums, indices, weights)
 
+    def gram_of_groups(
+        self, indices: NDArray[np.int64], weights: _Vector
+    ) -> list[NDArray[np.float64]]:
+        """Return Σ_i weights_i k_i k_iᵀ of groups of panels."""
+        self.tick()
+        shares = self._store.shares(self._where[indices])
+        return self._near.groups.gram(self._store, shares, weights, self.n_threads)
+
+    def gram_of_terms_times(self, coef: _Vector) -> _Vector:
+        """Return K_ZZ coef, up to what is left out."""
+        out, padded = coef.copy(), self._padded(coef)
+        out[: len(self.basis)] = self._near.times(padded, self.n_threads)
+        return out
+
     def some(self, chosen: NDArray[np.int64]) -> "PanelMatrix":
         """Return a matrix of the chosen rows."""
         return PanelMatrix(
@@ -119,6 +137,7 @@ class PanelMatrix(RowMatrix):
             self._make_exact,
             tick=self.tick,
             where=self._where[chosen],
+            near=self._near,
         )
 
     def against(self, basis: Basis) -> RowMatrix:
