@@ -66,10 +66,14 @@ class Matrix(ABC):
 
     def gram_of_groups(
         self, indices: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> list[NDArray[np.float64]]:
-        """Return the blocks of `gram` that belong to `groups`; of no use without them."""
+    ) -> NDArray[np.float64]:
+        """Return the blocks of `gram` that belong to `groups`, (groups, s, s); smaller ones have zeros behind them."""
+        largest = max(map(len, self.groups), default=0)
         whole = self.gram(indices, weights)
-        return [whole[np.ix_(group, group)] for group in self.groups]
+        blocks = np.zeros((len(self.groups), largest, largest))
+        for block, group in zip(blocks, self.groups, strict=True):
+            block[: len(group), : len(group)] = whole[np.ix_(group, group)]
+        return blocks
 
     def gram_of_terms_times(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return K_ZZ coef, up to what is left out."""

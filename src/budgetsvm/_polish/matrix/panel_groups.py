@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each
+from budgetsvm._common.triangular import slices
 from budgetsvm._model.pruning import OrderedTerms
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.panel_store import PanelStore, Share
@@ -47,7 +48,7 @@ class PanelGroups:
 
     def __init__(self, terms: OrderedTerms, basis: Basis) -> None:
         lanes = terms.store.lanes
-        self._size, self._lanes = _GROUP // lanes, lanes
+        self._lanes = lanes
         order = terms.order
         self.groups: Sequence[NDArray[np.int64]] = [
             order[start : start + _GROUP] for start in range(0, len(order), _GROUP)
@@ -58,27 +59,21 @@ class PanelGroups:
 
     def gram(
         self, store: PanelStore, shares: list[Share], weights: _Vector, n_threads: int
-    ) -> list[NDArray[np.float64]]:
-        """Return Σ_i weights_i k_i k_iᵀ of all groups, by a thread each; weights are in the order of the places."""
-        sums = np.zeros((self.n_groups, _GROUP, _GROUP))
+    ) -> NDArray[np.float64]:
+        """Return Σ_i weights_i k_i k_iᵀ of all groups, each by one thread; weights are in the order of the places."""
+        blocks = np.zeros((len(self.groups), _GROUP, _GROUP))
 
         def add(some: slice) -> None:
             for share in shares:
                 own = store.part(share.part), share.rows, weights[share.places]
-                _core.add_panel_blocks(*own, some.start, sums[some])
-
-        step = max(1, -(-self.n_groups // _TASKS))
-        if store.is_kept:
-            starts = range(0, self.n_groups, step)
-            for_each(add, [slice(i, min(i + step, self.n_groups)) for i in starts], n_threads)
-        else:
-            add(slice(0, self.n_groups))
-        blocks = []
-        for block, group in zip(sums, self.groups, strict=False):
+                _core.add_panel_blocks(*own, some.start, blocks[some])
             for start in range(0, _GROUP, self._lanes):
                 stop = start + self._lanes
-                block[stop:, start:stop] = block[start:stop, stop:].T
-            blocks.append(block[: len(group), : len(group)])
+                mirrored = blocks[some, start:stop, stop:]
+                blocks[some, stop:, start:stop] = mirrored.transpose(0, 2, 1)
+
+        tasks = _TASKS if store.is_kept else 1
+        for_each(add, slices(0, self.n_groups, max(1, -(-self.n_groups // tasks))), n_threads)
         if len(self.groups) > self.n_groups:
-            blocks.append(np.array([[weights.sum()]]))
+            blocks[-1, 0, 0] = weights.sum()
         return blocks

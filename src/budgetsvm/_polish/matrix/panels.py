@@ -116,7 +116,7 @@ class PanelMatrix(RowMatrix):
 
     def gram_of_groups(
         self, indices: NDArray[np.int64], weights: _Vector
-    ) -> list[NDArray[np.float64]]:
+    ) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ of groups of panels."""
         self.tick()
         shares = self._store.shares(self._where[indices])

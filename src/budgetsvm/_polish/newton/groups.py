@@ -5,6 +5,7 @@ groups of some hundred of them have most of what the matrix is. Their factors ta
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -15,7 +16,7 @@ from budgetsvm._common.threads import map_in_order
 from budgetsvm._common.triangular import solve_factored
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
-from budgetsvm._polish.newton.samples import Sample
+from budgetsvm._polish.newton.samples import RowSum, Sample
 from budgetsvm._polish.newton.system import Preconditioner
 
 _Array = NDArray[np.float64]
@@ -27,21 +28,24 @@ class Groups:
     def __init__(self, basis: Basis, groups: Sequence[NDArray[np.int64]]) -> None:
         self._groups, self._n_threads = groups, basis.n_threads
         self._grams = [basis.gram[np.ix_(group, group)] for group in groups]
+        self._sum = RowSum(lambda matrix, rows, weights: matrix.gram_of_groups(rows, weights))
 
     def factorise(self, matrix: Matrix, sample: Sample, scale: float) -> Preconditioner:
         """Return what solves systems with the blocks of K_ZZ + Σ_i c_i k_i k_iᵀ."""
-        chosen = np.flatnonzero(sample.weights)
-        sums = matrix.gram_of_groups(chosen, (scale * sample.factor) * sample.weights[chosen])
-        blocks = [both for both in zip(self._grams, sums, strict=True)]
-        factors = map_in_order(lambda both: _factor(both[0] + both[1]), blocks, self._n_threads)
+        sums, factor = self._sum.over(matrix, sample.weights), scale * sample.factor
 
-        def solve(v: _Array) -> _Array:
-            x = np.empty_like(v)
-            for group, factor in zip(self._groups, factors, strict=True):
-                x[group] = solve_factored(factor, v[group])
-            return x
+        def factorise(both: tuple[_Array, _Array]) -> _Array:
+            gram, block = both
+            return _factor(gram + factor * block[: len(gram), : len(gram)])
 
-        return solve
+        blocks = zip(self._grams, sums, strict=True)
+        return partial(self._solve, map_in_order(factorise, blocks, self._n_threads))
+
+    def _solve(self, factors: list[_Array], v: _Array) -> _Array:
+        x = np.empty_like(v)
+        for group, factor in zip(self._groups, factors, strict=True):
+            x[group] = solve_factored(factor, v[group])
+        return x
 
 
 def _factor(block: _Array) -> _Array:

@@ -32,7 +32,8 @@ from budgetsvm._polish.newton.system import FEWEST_LOOKS, Costs, Preconditioner,
 _Vector = NDArray[np.float64]
 
 _PRECISION = 0.3  # of a step: the next one corrects what is missing
-_OF_GROUPS = 0.1  # the same, where iterations cost little
+# The same, where iterations cost little; and what will do if that takes too many.
+_OF_GROUPS, _TOLERATED = 0.2, 0.5
 _TYPICAL = 5  # iterations with a good factor, before there was one
 _GENEROUS = 0.25  # a sample is larger than it need be if the iterations cost less than this share of the sum
 _CHEAP = 2  # iterations: then the exact solution is had at once
@@ -47,7 +48,7 @@ class HessianSolver:
     def __init__(self, basis: Basis) -> None:
         self.basis = basis
         self._factor: NDArray[np.float64] | None = None
-        self._sum = RowSum()
+        self._sum = RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights))
         self._rows = 0  # of the sample to begin with; 0: not known yet
         self._typical = _TYPICAL  # iterations after a factorisation
         self._regret = 0  # iterations that a new factor would have saved
@@ -77,7 +78,8 @@ class HessianSolver:
         cheap = sample.complete and worth < _CHEAP
         if factor is not None and self._regret < worth and not cheap:
             left = worth - self._regret + self._typical
-            x, found, iterations = system.iterate(x, self._with(factor), left, _PRECISION)
+            x, reached, iterations = system.iterate(x, self._with(factor), left, _PRECISION)
+            found = reached <= _PRECISION
             self._regret += max(0, iterations - self._typical)
         while not found:
             factor = self._factor = self._factorise(system.matrix, sample, scale)
@@ -85,9 +87,10 @@ class HessianSolver:
             if sample.complete:
                 return solve_factored(factor, system.b, self.basis.n_threads)
             worth = (costs.sum(count) + costs.factor) / costs.iteration
-            x, found, iterations = system.iterate(
+            x, reached, iterations = system.iterate(
                 x, self._with(factor), worth + self._typical, _PRECISION
             )
+            found = reached <= _PRECISION
             if found:
                 self._learn(costs, count, iterations)
             else:
@@ -107,8 +110,10 @@ class HessianSolver:
             self._groups = Groups(self.basis, groups)
         sample = samples.of(_ROWS_FOR_GROUPS * len(system.b))
         precondition = self._groups.factorise(system.matrix, sample, scale)
-        worth = (costs.sum(costs.first_sample()) + costs.factor) / costs.iteration
-        x, found, _ = system.iterate(x, precondition, worth + self._typical, _OF_GROUPS)
+        other = costs.sum(costs.first_sample()) + costs.factor + self._typical * costs.iteration
+        worth = other / costs.iteration_of_groups(max(map(len, groups)))
+        x, reached, _ = system.iterate(x, precondition, worth, _OF_GROUPS)
+        found = reached <= _TOLERATED
         self._failures = 0 if found else self._failures + 1
         return x, found
 

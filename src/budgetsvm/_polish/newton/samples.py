@@ -1,5 +1,6 @@
 """Sums over rows that change little from one time to the next, and samples of rows that stand for all."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +16,10 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio
 
 
 class RowSum:
-    """Σ_i weights_i k_i k_iᵀ, where few weights change from one time to the next."""
+    """Σ_i weights_i k_i k_iᵀ, or parts of it, where few weights change from one time to the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, form: Callable[[Matrix, _Indices, _Vector], NDArray[np.float64]]) -> None:
+        self._form = form  # of some rows, with their weights
         self._matrix: Matrix | None = None
         self._weights: _Vector = np.empty(0)
         self._total: NDArray[np.float64] = np.empty((0, 0))
@@ -40,12 +42,12 @@ class RowSum:
         if self._matrix is matrix and self._changes < np.count_nonzero(weights):
             self._matrix = None  # in case that it is broken off
             if len(more):
-                self._total += matrix.gram(more, change[more])
+                self._total += self._form(matrix, more, change[more])
             if len(less):
-                self._total -= matrix.gram(less, -change[less])
+                self._total -= self._form(matrix, less, -change[less])
         else:
             self._matrix, chosen = None, np.flatnonzero(weights)
-            self._total = matrix.gram(chosen, weights[chosen])
+            self._total = self._form(matrix, chosen, weights[chosen])
             self._changes = 0
         self._matrix, self._weights = matrix, weights
         return self._total

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, log
+from math import inf, log, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -39,6 +39,11 @@ class Costs:
         """One of conjugate gradients."""
         stored = self.share * self.dimension
         return stored * self.value * self.n_rows + _NUMBER * self.dimension**2 + _CALL
+
+    def iteration_of_groups(self, size: float) -> float:
+        """One with blocks of so many terms along the diagonal."""
+        matrices = self.share * self.dimension**2 + size * self.dimension
+        return self.share * self.dimension * self.value * self.n_rows + _NUMBER * matrices + _CALL
 
     @property
     def factor(self) -> float:
@@ -81,28 +86,28 @@ class System:
 
     def iterate(
         self, x: _Vector, precondition: Preconditioner, worth: float, precision: float
-    ) -> tuple[_Vector, bool, int]:
+    ) -> tuple[_Vector, float, int]:
         """Improve x by conjugate gradients, unless it would take more iterations than it is worth.
 
-        Returns also whether it is precise enough, and the number of iterations.
+        Returns also how precise it is in the end, as `precision`, and the number of iterations.
         """
         residual = self.b - self.product(x) if x.any() else self.b.copy()
         direction = guess = precondition(residual)
         sizes = [float(residual @ guess)]
-        first = self.b @ precondition(self.b) if x.any() else sizes[0]
-        wanted = precision**2 * float(first)
+        first = float(self.b @ precondition(self.b)) if x.any() else sizes[0]
+        wanted = precision**2 * first
         while sizes[-1] > wanted and _to_come(sizes, wanted, worth) <= worth:
             image = self.product(direction)
             curvature = float(direction @ image)
             if curvature <= 0:  # values that are left out, or rounding, made the matrix indefinite
-                return x, bool(x.any()), len(sizes) - 1
+                break
             length = sizes[-1] / curvature
             x = x + length * direction
             residual -= length * image
             guess = precondition(residual)
             sizes.append(float(residual @ guess))
             direction = guess + (sizes[-1] / sizes[-2]) * direction
-        return x, sizes[-1] <= wanted, len(sizes) - 1
+        return x, sqrt(max(sizes[-1], 0.0) / first) if first > 0 else 0.0, len(sizes) - 1
 
 
 def _to_come(sizes: list[float], wanted: float, worth: float) -> float:
