@@ -10,6 +10,7 @@ from budgetsvm._common.threads import for_each
 from budgetsvm._common.triangular import slices
 from budgetsvm._model.pruning import OrderedTerms
 from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.matrix.interface import Tick
 from budgetsvm._polish.matrix.panel_store import PanelStore, Share
 from budgetsvm._problem.rows import Rows
 
@@ -58,13 +59,19 @@ class PanelGroups:
             self.groups = [*self.groups, np.array([len(basis)])]
 
     def gram(
-        self, store: PanelStore, shares: list[Share], weights: _Vector, n_threads: int
+        self,
+        store: PanelStore,
+        shares: list[Share],
+        weights: _Vector,
+        n_threads: int,
+        tick: Tick,
     ) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ of all groups, each by one thread; weights are in the order of the places."""
         blocks = np.zeros((len(self.groups), _GROUP, _GROUP))
 
         def add(some: slice) -> None:
             for share in shares:
+                tick()
                 own = store.part(share.part), share.rows, weights[share.places]
                 _core.add_panel_blocks(*own, some.start, blocks[some])
             for start in range(0, _GROUP, self._lanes):

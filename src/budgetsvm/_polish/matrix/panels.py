@@ -118,9 +118,8 @@ class PanelMatrix(RowMatrix):
         self, indices: NDArray[np.int64], weights: _Vector
     ) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ of groups of panels."""
-        self.tick()
         shares = self._store.shares(self._where[indices])
-        return self._near.groups.gram(self._store, shares, weights, self.n_threads)
+        return self._near.groups.gram(self._store, shares, weights, self.n_threads, self.tick)
 
     def gram_of_terms_times(self, coef: _Vector) -> _Vector:
         """Return K_ZZ coef, up to what is left out."""
@@ -277,11 +276,11 @@ def panels_if_it_pays(
     if not may_prune(rows, basis.points, basis.kernel, least):
         return None
     terms = OrderedTerms(basis.points, np.zeros(len(basis)), basis.kernel)
-    share = float(terms.near(rows, sample(len(rows), _SAMPLE), least).mean())
+    store = PanelStore(rows, terms, least, limits.memory)
+    share = store.share
     size = share * len(rows) * terms.n_panels * _core.PANEL_BYTES
     if share > _LARGEST_SHARE or size > _HELD_SHARE * limits.memory:
         return None
-    store = PanelStore(rows, terms, least, limits.memory)
     start = limits.clock()
     if size <= _HELD_SHARE * limits.room:
         store.keep(limits.n_threads, limits.tick)
