@@ -37,9 +37,7 @@ class Independent:
     lower: _Array
 
 
-def independent_rows(
-    matrix: _Array, tolerance: float, n_threads: int, tick: _Tick
-) -> Independent:
+def independent_rows(matrix: _Array, tolerance: float, n_threads: int, tick: _Tick) -> Independent:
     """Choose rows so that more than `tolerance` is new in each of them, beside those before it.
 
     Raises LinAlgError where the matrix is not positive semi-definite, by more than that, or its rank is low.
@@ -48,26 +46,42 @@ def independent_rows(
     kept: list[NDArray[np.int64]] = []
     rank = 0
     for block in slices(0, n, _COLUMNS):
-        rows, known = np.arange(block.start, block.stop), slice(0, rank)
+        known = slice(0, rank)
         tick((n - block.start) * _COLUMNS * (rank + _COLUMNS / 6) / n_threads)
         rest = work[block, block] - work[block, known] @ work[block, known].T
         order, factor = _pivoted(rest, tolerance)
-        chosen, new = rows[order], slice(rank, rank + len(order))
+        own, new = slice(block.start, block.start + len(order)), slice(rank, rank + len(order))
         work[block, known] = _first(work[block, known], order)
-        work[block, new] = 0
-        work[block.start : block.start + len(order), new] = factor
+        work[own, new] = factor
         if len(order) and block.stop < n:
-            own = work[block.start : block.start + len(order), known].copy()
-            inverse = lapack.dtrtri(factor.T, lower=0)[0]
-            solve = partial(_solve, work, matrix, own, chosen, new, inverse)
-            for_each(solve, slices(block.stop, n, _ROWS), n_threads)
-        kept.append(chosen)
+            added = _Added(block.start + order, new, work[own, known].copy(), factor)
+            for_each(partial(added.fill, work, matrix), slices(block.stop, n, _ROWS), n_threads)
+        kept.append(block.start + order)
         rank = new.stop
         if block.stop >= _SEEN and rank < _LOW_RANK * block.stop:
             raise LinAlgError("of low rank")
     everyone = np.concatenate([np.empty(0, np.int64), *kept])
     left_out = np.setdiff1d(np.arange(n), everyone)
     return Independent(everyone, left_out, _compact(work, [len(some) for some in kept], rank))
+
+
+class _Added:
+    """Rows that were kept of a block, which of the columns of L are theirs, and their rows of L."""
+
+    def __init__(
+        self, chosen: NDArray[np.int64], new: slice, known: _Array, factor: _Array
+    ) -> None:
+        self._chosen, self._new, self._known = chosen, new, known
+        self._inverse = lapack.dtrtri(factor.T, lower=0)[0]
+        self._in_order = bool((np.diff(chosen) == 1).all())
+
+    def fill(self, work: _Array, matrix: _Array, rows: slice) -> None:
+        """Fill their columns of L, for rows that are still to come."""
+        first, last = int(self._chosen[0]), int(self._chosen[-1])
+        whole = matrix[rows]
+        columns = whole[:, first : last + 1] if self._in_order else whole[:, self._chosen]
+        explained = work[rows, : self._new.start] @ self._known.T
+        work[rows, self._new] = (columns - explained) @ self._inverse
 
 
 def _pivoted(rest: _Array, tolerance: float) -> tuple[NDArray[np.int64], _Array]:
@@ -90,33 +104,13 @@ def _first(rows: _Array, order: NDArray[np.int64]) -> _Array:
     if len(order) == len(rows) and (np.diff(order) == 1).all():
         return rows
     others = np.setdiff1d(np.arange(len(rows)), order)
-    return rows[np.concatenate([order, others])]
-
-
-def _solve(
-    work: _Array,
-    matrix: _Array,
-    own: _Array,
-    chosen: NDArray[np.int64],
-    new: slice,
-    inverse: _Array,
-    rows: slice,
-) -> None:
-    """Fill new columns of L for rows that are still to come."""
-    columns = matrix[rows, chosen[0] : chosen[-1] + 1] if _in_order(chosen) else matrix[rows][:, chosen]
-    work[rows, new] = (columns - work[rows, : new.start] @ own.T) @ inverse
-
-
-def _in_order(chosen: NDArray[np.int64]) -> bool:
-    return bool((np.diff(chosen) == 1).all())
+    return np.asarray(rows[np.concatenate([order, others])])
 
 
 def _compact(work: _Array, counts: list[int], rank: int) -> _Array:
     """Return L alone, in the place of `work` where all rows were kept; zeros above the diagonal."""
     if rank < len(work):
-        places = [
-            np.arange(i * _COLUMNS, i * _COLUMNS + count) for i, count in enumerate(counts)
-        ]
+        places = [np.arange(i * _COLUMNS, i * _COLUMNS + count) for i, count in enumerate(counts)]
         lower = np.zeros((rank, rank))
         start = 0
         for some in places:

@@ -15,7 +15,10 @@ from budgetsvm._common.threads import for_each
 _Array: TypeAlias = NDArray[np.float64]
 
 _SMALL = 1024  # up to here BLAS is as fast
-_BLOCK, _PIECE = 512, 128  # rows that are solved for at once, and of them, what one thread does at a time
+_BLOCK, _PIECE = (
+    512,
+    128,
+)  # rows that are solved for at once, and of them, what one thread does at a time
 
 
 def solve_lower(lower: _Array, v: _Array, n_threads: int = 1) -> _Array:

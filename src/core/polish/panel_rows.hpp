@@ -89,13 +89,12 @@ void add_panel_blocks(const PanelRows<T>& rows, const double* scale, std::int32_
     const std::int64_t width = std::int64_t(size) * lanes<T>;
     for (std::int64_t i = 0; i < rows.count; ++i) {
         const auto row = rows[i];
-        const auto* begin =
-            std::lower_bound(row.numbers, row.numbers + row.count, first * size);
+        const auto* begin = std::lower_bound(row.numbers, row.numbers + row.count, first * size);
         for (auto a = static_cast<std::int32_t>(begin - row.numbers); a < row.count; ++a) {
             const std::int32_t group = row.numbers[a] / size;
             if (group < first || group >= last) continue;
-            double* line = out + ((group - first) * width +
-                                  (row.numbers[a] - group * size) * lanes<T>) * width;
+            double* line =
+                out + ((group - first) * width + (row.numbers[a] - group * size) * lanes<T>)*width;
             for (std::int32_t b = a; b < row.count && row.numbers[b] / size == group; ++b)
                 leaf<T>().add_outer(scale[i], row.values + std::int64_t(a) * lanes<T>,
                                     row.values + std::int64_t(b) * lanes<T>,

@@ -230,7 +230,10 @@ def test_samples_stand_for_all_rows(heavy: int) -> None:
 
 def test_sums_know_how_much_there_is_to_do() -> None:
     matrix, G, _ = larger_system()
-    total, weights = RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights)), np.zeros(3000)
+    total, weights = (
+        RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights)),
+        np.zeros(3000),
+    )
     weights[:500] = 1
     assert total.work(matrix, weights) == 500
     total.over(matrix, weights)

@@ -114,9 +114,7 @@ class PanelMatrix(RowMatrix):
             sums[stop:, start:stop] = sums[start:stop, stop:].T
         return self._bordered(sums, indices, weights)
 
-    def gram_of_groups(
-        self, indices: NDArray[np.int64], weights: _Vector
-    ) -> NDArray[np.float64]:
+    def gram_of_groups(self, indices: NDArray[np.int64], weights: _Vector) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ of groups of panels."""
         shares = self._store.shares(self._where[indices])
         return self._near.groups.gram(self._store, shares, weights, self.n_threads, self.tick)

@@ -98,9 +98,7 @@ class HessianSolver:
                 sample = self._choose(system, samples, count)
         return x
 
-    def _by_groups(
-        self, system: System, samples: Samples, scale: float
-    ) -> tuple[_Vector, bool]:
+    def _by_groups(self, system: System, samples: Samples, scale: float) -> tuple[_Vector, bool]:
         """Try blocks along the diagonal, where terms come in groups; returns also whether that was enough."""
         x = np.zeros_like(system.b)
         if not system.matrix.groups or self._failures >= _MOST_FAILURES:

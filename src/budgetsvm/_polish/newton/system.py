@@ -77,7 +77,9 @@ class System:
         self.c = c
         self.b = b
         size = np.dtype(matrix.dtype).itemsize if isinstance(matrix, RowMatrix) else 8
-        self.costs = Costs(len(indices), len(b), _BYTE * size if matrix.at_hand else _KERNEL, matrix.share)
+        self.costs = Costs(
+            len(indices), len(b), _BYTE * size if matrix.at_hand else _KERNEL, matrix.share
+        )
 
     def product(self, x: _Vector) -> _Vector:
         """Return the matrix times x."""
