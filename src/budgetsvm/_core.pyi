@@ -258,6 +258,15 @@ def add_panel_gram(
 ) -> None:
     """sums += Σ_i weights_i k_i k_iᵀ, of a panel p from `first` to before `last`, and others from p on."""
 
+def add_panel_blocks(
+    panels: _Panels,
+    chosen: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    first: int,
+    sums: NDArray[np.float64],
+) -> None:
+    """The same for blocks along the diagonal, (blocks, width, width), from block `first` on; their upper halves."""
+
 def merge_point(rho: float, L: float, golden: bool = False) -> tuple[float, float, float]:
     """The best (h, v(h), degradation / beta_b²) for merging, L = -ln k(z_a, z_b)."""
 

@@ -11,11 +11,9 @@ from budgetsvm._common.factorisation import (
     cholesky,
     cut_to_lower,
     principal,
-    solve_factored,
-    solve_lower,
-    solve_upper,
     symmetrised,
 )
+from budgetsvm._common.triangular import solve_factored, solve_lower, solve_upper
 
 
 def never(multiplications: float) -> None:

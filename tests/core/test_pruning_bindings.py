@@ -39,6 +39,7 @@ def good(name: str) -> dict[str, Any]:
         "add_panel_gram": panels
         | weights
         | {"first": 0, "last": PANELS, "sums": np.zeros((width, width))},
+        "add_panel_blocks": panels | weights | {"first": 1, "sums": np.zeros((2, 32, 32))},
     }
     return calls[name]
 
@@ -109,6 +110,17 @@ WRONG: dict[str, dict[str, dict[str, Any]]] = {
     | {"sums": LONG},
     "add_panel_gram": {"panels": PANEL, "chosen": INDEX, "weights": LONG}
     | {"sums": {"narrow": lambda a: a[:, :-1].copy(), "small": lambda a: a[:-1, :-1].copy()}},
+    "add_panel_blocks": {
+        "panels": {case: change for case, change in PANEL.items() if case != "number too large"},
+        "chosen": INDEX,
+        "weights": LONG,
+        "first": {"negative": lambda _: -1, "far too large": lambda _: 2**31 - 1},
+        "sums": {
+            "narrow": lambda a: a[:, :, :-1].copy(),
+            "not of panels": lambda a: a[:, :-1, :-1].copy(),
+            "empty": lambda a: a[:, :0, :0].copy(),
+        },
+    },
 }
 CASES = [
     (name, argument, case)

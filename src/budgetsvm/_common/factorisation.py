@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
-from scipy.linalg.blas import dtrsv
 
 from budgetsvm._common.threads import for_each
 
@@ -86,18 +85,3 @@ def symmetrised(matrix: _Array) -> _Array:
             mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
             matrix[rows, columns], matrix[columns, rows] = mean, mean.T
     return matrix
-
-
-def solve_lower(lower: _Array, v: _Array) -> _Array:
-    """Return L⁻¹ v; L is C-contiguous."""
-    return np.asarray(dtrsv(lower.T, v, lower=0, trans=1)) if len(v) else v
-
-
-def solve_upper(lower: _Array, v: _Array) -> _Array:
-    """Return L⁻ᵀ v; L is C-contiguous."""
-    return np.asarray(dtrsv(lower.T, v, lower=0, trans=0)) if len(v) else v
-
-
-def solve_factored(lower: _Array, v: _Array) -> _Array:
-    """Return (L Lᵀ)⁻¹ v."""
-    return solve_upper(lower, solve_lower(lower, v))

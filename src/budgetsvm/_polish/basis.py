@@ -5,25 +5,26 @@ g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = 
 one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import block_diag, lapack
+from scipy.linalg import LinAlgError, block_diag, lapack
 from scipy.linalg.blas import dtrmm
 
 from budgetsvm import _core
 from budgetsvm._common.factorisation import (
     cut_to_lower,
     principal,
-    solve_lower,
-    solve_upper,
     symmetrised,
 )
+from budgetsvm._common.independent import explained, independent_rows
 from budgetsvm._common.threads import single_threaded_blas
+from budgetsvm._common.triangular import solve_lower, solve_upper, upper_times
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.rows import Precision
 from budgetsvm.kernels import Kernel
@@ -38,6 +39,7 @@ _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
 _AMPLIFIED_ERROR, _LARGEST_TOLERANCE = 3e-3, 1e-3
 _IMPRECISE = 1e3  # in units of rounding errors
 _REMEMBERED = 16
+_SMALL = 1024  # terms: of no more, LAPACK chooses
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,30 +63,34 @@ class Basis:
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
     left_out: LeftOut | None = None
+    n_threads: int = 1  #: of products and systems with large matrices; they change no bit
 
     @classmethod
-    def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
+    def of(
+        cls,
+        points: NDArray[Any],
+        kernel: Kernel,
+        *,
+        constant: bool = False,
+        n_threads: int = 1,
+        tick: Callable[[float], None] | None = None,
+    ) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
         largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
         least, tolerance = (
             largest * _tolerance(points, kernel, t) for t in (np.float64, points.dtype.type)
         )
-        with single_threaded_blas():  # a symmetric matrix by columns is one by rows, and U is Lᵀ
-            factor, pivots, found, _ = lapack.dpstrf(gram.T, lower=0, tol=least)
-        factor, order = factor.T, pivots.astype(np.int64) - 1
-        # The pivots fall.
-        news = np.diag(factor)[:found] ** 2
-        rank = int(np.count_nonzero(news > tolerance))
-        kept, more = order[:rank], slice(rank, min(found, rank + _REMEMBERED))
-        left_out = None
-        if found > rank:
-            lower = np.tril(factor[more, : more.stop], rank)
-            left_out = LeftOut(points[order[more]], lower)
-        matrices = (principal(gram, kept), cut_to_lower(factor[:rank, :rank]))
+        with single_threaded_blas():
+            chosen = _choose(gram, least, tolerance, n_threads, tick or _no_limit)
+        kept, more = chosen.kept, chosen.more
+        left_out = LeftOut(points[more], chosen.lower_of_more) if len(more) else None
+        if len(kept) < len(gram) or (np.diff(kept) != 1).any():
+            gram = principal(gram, kept)
+        matrices = gram, chosen.lower
         if constant:
             matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
-        return cls(kernel, points[kept], kept, *matrices, left_out)
+        return cls(kernel, points[kept], kept, *matrices, left_out, n_threads)
 
     @classmethod
     def plain(cls, points: NDArray[Any], kernel: Kernel) -> Self:
@@ -116,7 +122,7 @@ class Basis:
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β, and the bias behind them, for orthonormal coordinates w."""
-        return solve_upper(self.lower, w)
+        return solve_upper(self.lower, w, self.n_threads)
 
     def expand(
         self, points: Sequence[NDArray[np.float64]]
@@ -128,7 +134,7 @@ class Basis:
 
     def coordinates(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates for coefficients β of the terms kept."""
-        return np.asarray(self.lower.T @ coef)
+        return upper_times(self.lower, coef, self.n_threads)
 
     def features(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return the orthonormal features of rows of kernel values, with a constant behind them."""
@@ -136,7 +142,80 @@ class Basis:
 
     def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return orthonormal coordinates of a function whose products with the terms are `sums`."""
-        return solve_lower(self.lower, sums)
+        return solve_lower(self.lower, sums, self.n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """Terms of a basis with their L, and some of those left out, with their rows of L."""
+
+    kept: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    more: NDArray[np.int64]
+    lower_of_more: NDArray[np.float64]
+
+
+def _choose(
+    gram: NDArray[np.float64],
+    least: float,
+    tolerance: float,
+    n_threads: int,
+    tick: Callable[[float], None],
+) -> _Chosen:
+    """Choose terms; `least` must be new in those that are remembered, `tolerance` in those that are kept."""
+    if len(gram) > _SMALL:
+        # A kernel that is not positive definite: then pivots decide what is kept of it.
+        with suppress(LinAlgError):
+            return _choose_in_blocks(gram, least, tolerance, n_threads, tick)
+    tick(len(gram) ** 3 / 6)
+    # A symmetric matrix by columns is one by rows, and U is Lᵀ.
+    factor, pivots, found, _ = lapack.dpstrf(gram.T, lower=0, tol=least)
+    factor, order = factor.T, pivots.astype(np.int64) - 1
+    # The pivots fall.
+    rank = int(np.count_nonzero(np.diag(factor)[:found] ** 2 > tolerance))
+    more = slice(rank, min(found, rank + _REMEMBERED))
+    lower_of_more = np.tril(factor[more, : more.stop], rank)
+    return _Chosen(order[:rank], cut_to_lower(factor[:rank, :rank]), order[more], lower_of_more)
+
+
+def _choose_in_blocks(
+    gram: NDArray[np.float64],
+    least: float,
+    tolerance: float,
+    n_threads: int,
+    tick: Callable[[float], None],
+) -> _Chosen:
+    found = independent_rows(gram, tolerance, n_threads, tick)
+    others, rank = found.left_out, len(found.kept)
+    if not len(others):
+        return _Chosen(found.kept, found.lower, others, np.empty((0, rank)))
+    tick(0.5 * len(others) * rank**2 / n_threads)
+    known = explained(found.lower, gram[others][:, found.kept].T, n_threads)
+    new = np.diag(gram)[others] - np.einsum("ij,ij->i", known, known)
+    if new.min() < -tolerance:
+        raise LinAlgError("not positive semi-definite")
+    places, lower = _most_new(known, gram[np.ix_(others, others)], new, least)
+    return _Chosen(found.kept, found.lower, others[places], lower)
+
+
+def _most_new(
+    known: NDArray[np.float64], gram: NDArray[np.float64], new: NDArray[np.float64], least: float
+) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the first pivots of terms left out, and their rows of L; `new` is what the terms kept do not explain."""
+    places: list[int] = []
+    columns = np.empty((len(new), 0))
+    while len(places) < _REMEMBERED and new.max() > least:
+        place = int(new.argmax())
+        rest = gram[place] - known @ known[place] - columns @ columns[place]
+        column = rest / np.sqrt(new[place])
+        columns, new = np.column_stack([columns, column]), new - column**2
+        new[[*places, place]] = 0
+        places.append(place)
+    return places, np.hstack([known[places], np.tril(columns[places])])
+
+
+def _no_limit(multiplications: float) -> None:
+    """Go on in any case."""
 
 
 def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.float64]:

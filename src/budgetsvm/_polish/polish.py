@@ -125,8 +125,13 @@ def _solve(
     """Solve a problem in the span of a model's terms; returns also the problem."""
     n_features = model.points.shape[1]
     try:
-        how.limits.tick(len(model) ** 3 / 6)
-        basis = Basis.of(model.points, model.kernel, constant=how.intercept)
+        basis = Basis.of(
+            model.points,
+            model.kernel,
+            constant=how.intercept,
+            n_threads=how.limits.n_threads,
+            tick=how.limits.tick,
+        )
         if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.targets, n_features, optimal=True), problem
         matrix = how.make_matrix(problem, basis, how.limits)

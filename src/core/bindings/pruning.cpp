@@ -202,6 +202,22 @@ void gram_panels(const PanelRowsArg<T>& arg, Chosen chosen, Array<const double, 
 }
 
 template <class T>
+void blocks_of_panels(const PanelRowsArg<T>& arg, Chosen chosen, Array<const double, 1> weights,
+                      std::int32_t first, Array<double, 3> sums) {
+    const std::int32_t width = checked_length(sums.shape(1)), size = width / lanes<T>,
+                       count = checked_length(sums.shape(0));
+    require(size >= 1 && size * lanes<T> == width && sums.shape(2) == sums.shape(1) && first >= 0,
+            "a block is not one of panels by panels");
+    const auto most = std::numeric_limits<std::int32_t>::max() / size;
+    require(first <= most && count <= most - first, "there are too many blocks");
+    // Panels of other blocks are left out.
+    const PanelRows<T> rows = unpack_panel_rows(arg, chosen, std::size_t(most) * size / 2);
+    require(chosen.shape(0) == weights.shape(0), "shapes differ");
+    nb::gil_scoped_release release;
+    add_panel_blocks(rows, weights.data(), size, first, first + count, sums.data());
+}
+
+template <class T>
 void bind(nb::module_& m) {
     using nb::arg;
     m.def("pruned_decision", &pruned_decision<T>, array("rows"), array("terms"), arg("size"),
@@ -218,6 +234,8 @@ void bind(nb::module_& m) {
           array("v"), arg("shift"), array("sums"));
     m.def("add_panel_gram", &gram_panels<T>, array("panels"), array("chosen"), array("weights"),
           arg("first"), arg("last"), array("sums"));
+    m.def("add_panel_blocks", &blocks_of_panels<T>, array("panels"), array("chosen"),
+          array("weights"), arg("first"), array("sums"));
 }
 
 }  // namespace

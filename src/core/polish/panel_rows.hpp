@@ -3,6 +3,7 @@
 // passes.hpp for what they compute. Vectors have room for all panels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "leaf/leaf.hpp"
@@ -76,6 +77,28 @@ void add_panel_gram(const PanelRows<T>& rows, const double* scale, std::int32_t 
             for (std::int32_t b = a; b < row.count; ++b)
                 leaf<T>().add_outer(scale[i], row.values + a * lanes<T>, row.values + b * lanes<T>,
                                     line + row.numbers[b] * lanes<T>, width);
+        }
+    }
+}
+
+// The same for blocks along the diagonal, each of `size` panels: out has such a matrix for each of
+// the groups of panels from `first` to before `last`.
+template <class T>
+void add_panel_blocks(const PanelRows<T>& rows, const double* scale, std::int32_t size,
+                      std::int32_t first, std::int32_t last, double* out) {
+    const std::int64_t width = std::int64_t(size) * lanes<T>;
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+        const auto row = rows[i];
+        const auto* begin = std::lower_bound(row.numbers, row.numbers + row.count, first * size);
+        for (auto a = static_cast<std::int32_t>(begin - row.numbers); a < row.count; ++a) {
+            const std::int32_t group = row.numbers[a] / size;
+            if (group < first || group >= last) continue;
+            double* line =
+                out + ((group - first) * width + (row.numbers[a] - group * size) * lanes<T>)*width;
+            for (std::int32_t b = a; b < row.count && row.numbers[b] / size == group; ++b)
+                leaf<T>().add_outer(scale[i], row.values + std::int64_t(a) * lanes<T>,
+                                    row.values + std::int64_t(b) * lanes<T>,
+                                    line + (row.numbers[b] - group * size) * lanes<T>, width);
         }
     }
 }

@@ -13,7 +13,7 @@ from budgetsvm import kernels
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._model.pruning import OrderedTerms
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.matrix import panels
+from budgetsvm._polish.matrix import panel_groups, panels
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.panel_store import PanelStore
@@ -71,6 +71,21 @@ def kernel_values(matrix: PanelMatrix) -> tuple[Any, Any]:
     return np.hstack([K, one]), np.hstack([some, one])
 
 
+def blocks_of(gram: Any, groups: Any) -> Any:
+    """Diagonal blocks of a matrix, in an array with room for the largest."""
+    blocks = np.zeros((len(groups), 128, 128))
+    for block, group in zip(blocks, groups, strict=True):
+        block[: len(group), : len(group)] = gram[np.ix_(group, group)]
+    return blocks
+
+
+@pytest.fixture(autouse=True)
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several groups of few terms, and more groups than tasks."""
+    monkeypatch.setattr(panel_groups, "_GROUP", 128)
+    monkeypatch.setattr(panel_groups, "_TASKS", 3)
+
+
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("constant", [True, False])
@@ -96,6 +111,7 @@ def test_products(name: str, keep: bool, constant: bool, dtype: Any, form: str) 
             (one.transposed_times(v), basis.projection(S.T @ v)),
             (one.normal_times(indices, c, coef), S_some.T @ (c * (S_some @ coef))),
             (one.gram(indices, c), (S_some.T * c) @ S_some),
+            (one.gram_of_groups(indices, c), blocks_of((S_some.T * c) @ S_some, one.groups)),
             (one.value_rows(indices).rows, S_some),
             (one.feature_rows(indices).rows, basis.features(S_some)),
         ):
@@ -105,6 +121,18 @@ def test_products(name: str, keep: bool, constant: bool, dtype: Any, form: str) 
     np.testing.assert_allclose(f, K @ coef, rtol=0, atol=atol * abs(f).max())
     theirs = basis.projection(K.T @ v)
     np.testing.assert_allclose(point, theirs, rtol=0, atol=atol * abs(theirs).max())
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_groups_are_all_terms_and_see_nearly_all_of_their_products(constant: bool) -> None:
+    matrix = make(constant=constant)
+    everyone = np.concatenate(list(matrix.groups))
+    np.testing.assert_array_equal(np.sort(everyone), np.arange(matrix.basis.dimension))
+    assert len(matrix.groups) == 4 + constant
+    coef = np.random.default_rng(0).standard_normal(matrix.basis.dimension)
+    np.testing.assert_allclose(
+        matrix.gram_of_terms_times(coef), matrix.basis.gram @ coef, rtol=0, atol=SIZE * LEAST
+    )
 
 
 def test_neither_threads_nor_memory_change_a_bit() -> None:
@@ -117,6 +145,8 @@ def test_neither_threads_nor_memory_change_a_bit() -> None:
         lambda m: m.transposed_times(v),
         lambda m: m.normal_times(indices, c, w),
         lambda m: m.gram(indices, c),
+        lambda m: m.gram_of_groups(indices, c),
+        lambda m: m.gram_of_terms_times(w),
         lambda m: m.exactly(w, v)[1],
     ):
         first, *others = (find(matrix) for matrix in matrices)
@@ -140,6 +170,7 @@ def test_every_product_can_be_interrupted() -> None:
         lambda: matrix.transposed_times(v),
         lambda: matrix.normal_times(np.arange(N), v, w),
         lambda: matrix.gram(np.arange(N), v),
+        lambda: matrix.gram_of_groups(np.arange(N), v),
         lambda: matrix.exactly(w, v),
     ):
         calls = 0

@@ -12,8 +12,10 @@ from budgetsvm import kernels
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import no_limit
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.newton import hessian
-from budgetsvm._polish.newton.hessian import HessianSolver, RowSum, Sample, Samples
+from budgetsvm._polish.newton import system
+from budgetsvm._polish.newton.hessian import HessianSolver
+from budgetsvm._polish.newton.samples import RowSum, Sample, Samples
+from budgetsvm._polish.newton.system import System
 from budgetsvm._problem.rows import Rows
 
 
@@ -95,26 +97,26 @@ class Counted:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.rows: list[int] = []
         self.iterations: list[int] = []
-        factorise, iterate = HessianSolver._factorise, hessian._System.iterate
+        factorise, iterate = HessianSolver._factorise, System.iterate
 
         def counted_factorise(solver: Any, matrix: Any, sample: Any, scale: float) -> Any:
             self.rows.append(int(np.count_nonzero(sample.weights)))
             return factorise(solver, matrix, sample, scale)
 
-        def counted_iterate(system: Any, *args: Any) -> Any:
-            found = iterate(system, *args)
+        def counted_iterate(own: Any, *args: Any) -> Any:
+            found = iterate(own, *args)
             self.iterations.append(found[2])
             return found
 
         patch.setattr(HessianSolver, "_factorise", counted_factorise)
-        patch.setattr(hessian._System, "iterate", counted_iterate)
+        patch.setattr(System, "iterate", counted_iterate)
 
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     """What solvers do in a test, where passes are cheap: so small systems are treated as large ones are."""
     for name, value in {"_CALL": 0.0, "_BYTE": 0.2, "_NUMBER": 1.0}.items():
-        monkeypatch.setattr(hessian, name, value)
+        monkeypatch.setattr(system, name, value)
     return Counted(monkeypatch)
 
 
@@ -130,7 +132,7 @@ def test_a_sample_grows_until_it_is_good_enough(
     counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is twice as large as the one before; in the end all rows are in, and the solution is exact."""
-    monkeypatch.setattr(hessian, "_to_come", lambda *_: np.inf)  # it never pays to iterate
+    monkeypatch.setattr(system, "_to_come", lambda *_: np.inf)  # it never pays to iterate
     matrix, G, v = larger_system()
     solver = HessianSolver(matrix.basis)
     s = solver.solve(matrix, np.ones(3000), 10.0, v)
@@ -169,7 +171,7 @@ def test_iterations_that_a_new_factor_would_save_add_up(counted: Counted) -> Non
 def test_the_kernel_alone_comes_first_where_factorisations_are_dear(
     counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hessian, "_FACTORISED", 1e9)
+    monkeypatch.setattr(system, "_FACTORISED", 1e9)
     matrix, G, v = larger_system()
     s = HessianSolver(matrix.basis).solve(matrix, np.ones(3000), 0.01, v)
     assert counted.rows == []
@@ -228,7 +230,10 @@ def test_samples_stand_for_all_rows(heavy: int) -> None:
 
 def test_sums_know_how_much_there_is_to_do() -> None:
     matrix, G, _ = larger_system()
-    total, weights = RowSum(), np.zeros(3000)
+    total, weights = (
+        RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights)),
+        np.zeros(3000),
+    )
     weights[:500] = 1
     assert total.work(matrix, weights) == 500
     total.over(matrix, weights)
@@ -245,7 +250,7 @@ def test_sums_know_how_much_there_is_to_do() -> None:
 
 def test_a_sum_that_was_broken_off_is_formed_anew() -> None:
     matrix, _, _ = larger_system()
-    total, weights = RowSum(), np.ones(3000)
+    total, weights = RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights)), np.ones(3000)
     expected = total.over(matrix, weights)
     fewer = weights.copy()
     fewer[:20] = 0

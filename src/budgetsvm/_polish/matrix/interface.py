@@ -7,7 +7,7 @@ looks at single rows; a matrix that can show them is a `RowMatrix`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
 from typing import Any, NamedTuple, TypeAlias
@@ -39,6 +39,9 @@ class Matrix(ABC):
     #: Where kernel values are left out, the seconds that `exactly` takes, roughly; None: products are exact.
     exact_seconds: float | None = field(default=None, init=False)
     most_some: int = field(default=maxsize, init=False)  #: rows that `some` may be asked for
+    share: float = field(default=1.0, init=False)  #: of all kernel values, that are not left out
+    #: Terms that are near each other, where most of them are not: then diagonal blocks of a Gram matrix say most of it.
+    groups: Sequence[NDArray[np.int64]] = field(default=(), init=False)
 
     @abstractmethod
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -60,6 +63,21 @@ class Matrix(ABC):
     @abstractmethod
     def gram(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return Σ_i weights_i k_i k_iᵀ over the given rows k_i of kernel values."""
+
+    def gram_of_groups(
+        self, indices: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the blocks of `gram` that belong to `groups`, (groups, s, s); smaller ones have zeros behind them."""
+        largest = max(map(len, self.groups), default=0)
+        whole = self.gram(indices, weights)
+        blocks = np.zeros((len(self.groups), largest, largest))
+        for block, group in zip(blocks, self.groups, strict=True):
+            block[: len(group), : len(group)] = whole[np.ix_(group, group)]
+        return blocks
+
+    def gram_of_terms_times(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return K_ZZ coef, up to what is left out."""
+        return np.asarray(self.basis.gram @ coef)
 
     @abstractmethod
     def some(self, chosen: NDArray[np.int64]) -> "Matrix":

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._model.pruning import OrderedTerms
+from budgetsvm._model.pruning import OrderedTerms, sample
 from budgetsvm._problem.rows import Rows
 
 #: What the core calls *panels*: where rows start, the numbers of their panels, and the values of these.
 Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]
 
 _PARTS_AT_ONCE = 8  # of a part, the memory limit has room for
+_SAMPLE = 512  # rows to look at
 _PART_BYTES = 1 << 24  # of a part, if it had all panels
 #: Below, a kernel value is 0 in single precision.
 SMALLEST = float(np.finfo(np.float32).tiny)
@@ -41,13 +42,15 @@ class PanelStore:
         self.part_rows = int(max(64, part_bytes / row_bytes))
         self.n_parts = -(-len(rows) // self.part_rows)
         self._kept: list[Panels] | None = None
+        some = terms.near(rows, sample(len(rows), _SAMPLE), least)
+        self.share = float(some.mean()) if some.size else 1.0  #: of panels that count, roughly
 
     @property
     def is_kept(self) -> bool:
         """Whether the panels are at hand."""
         return self._kept is not None
 
-    def keep(self, n_threads: int, tick: Callable[[], None]) -> None:
+    def keep(self, n_threads: int, tick: Callable[[], None] = lambda: None) -> None:
         """Compute all panels, and keep them."""
 
         def compute(part: int) -> Panels:

@@ -18,6 +18,7 @@ from budgetsvm._model.pruning import OrderedTerms, may_prune, sample
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._polish.matrix.interface import Block, Matrix, RowMatrix, Tick, no_limit
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.matrix.panel_groups import TermPanels
 from budgetsvm._polish.matrix.panel_store import SMALLEST, Panels, PanelStore, Share
 from budgetsvm._problem.rows import Rows
 
@@ -49,6 +50,7 @@ class PanelMatrix(RowMatrix):
         *,
         tick: Tick = no_limit,
         where: NDArray[np.int64] | None = None,
+        near: "TermPanels | None" = None,
     ) -> None:
         self._where = np.arange(len(store.rows)) if where is None else where
         super().__init__(len(self._where), basis, tick)
@@ -58,6 +60,8 @@ class PanelMatrix(RowMatrix):
         lanes = store.terms.store.lanes
         self._width = store.terms.n_panels * lanes
         self._constant = basis.dimension > len(basis)
+        self._near = near or TermPanels(store, basis)
+        self.groups, self.share = self._near.groups.groups, store.share
 
     def times(self, w: _Vector) -> _Vector:
         """Return f(x_i) for orthonormal coordinates w."""
@@ -110,6 +114,17 @@ class PanelMatrix(RowMatrix):
             sums[stop:, start:stop] = sums[start:stop, stop:].T
         return self._bordered(sums, indices, weights)
 
+    def gram_of_groups(self, indices: NDArray[np.int64], weights: _Vector) -> NDArray[np.float64]:
+        """Return Σ_i weights_i k_i k_iᵀ of groups of panels."""
+        shares = self._store.shares(self._where[indices])
+        return self._near.groups.gram(self._store, shares, weights, self.n_threads, self.tick)
+
+    def gram_of_terms_times(self, coef: _Vector) -> _Vector:
+        """Return K_ZZ coef, up to what is left out."""
+        out, padded = coef.copy(), self._padded(coef)
+        out[: len(self.basis)] = self._near.times(padded, self.n_threads)
+        return out
+
     def some(self, chosen: NDArray[np.int64]) -> "PanelMatrix":
         """Return a matrix of the chosen rows."""
         return PanelMatrix(
@@ -119,6 +134,7 @@ class PanelMatrix(RowMatrix):
             self._make_exact,
             tick=self.tick,
             where=self._where[chosen],
+            near=self._near,
         )
 
     def against(self, basis: Basis) -> RowMatrix:
@@ -258,11 +274,11 @@ def panels_if_it_pays(
     if not may_prune(rows, basis.points, basis.kernel, least):
         return None
     terms = OrderedTerms(basis.points, np.zeros(len(basis)), basis.kernel)
-    share = float(terms.near(rows, sample(len(rows), _SAMPLE), least).mean())
+    store = PanelStore(rows, terms, least, limits.memory)
+    share = store.share
     size = share * len(rows) * terms.n_panels * _core.PANEL_BYTES
     if share > _LARGEST_SHARE or size > _HELD_SHARE * limits.memory:
         return None
-    store = PanelStore(rows, terms, least, limits.memory)
     start = limits.clock()
     if size <= _HELD_SHARE * limits.room:
         store.keep(limits.n_threads, limits.tick)

@@ -27,6 +27,7 @@ _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
 _THINNEST = 1e-6
 _NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
 _ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
+_LONG_ENOUGH = 0.5  # of a step: a shorter one says that the width is narrow for where w is
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
@@ -229,7 +230,8 @@ class NewtonMethod:
     def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
         """Return the width after a step, which had this excess before it."""
         goal = _EXCESS * self.tol * self.span.scale
-        if excess <= goal or step.decrease >= _ON_THE_WAY * self.span.scale:
+        on_the_way = step.decrease >= _ON_THE_WAY * self.span.scale
+        if excess <= goal or on_the_way or step.length < _LONG_ENOUGH:
             return width
         return width * float(
             np.clip(np.sqrt(goal / excess), *_NARROWING)

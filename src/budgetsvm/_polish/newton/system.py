@@ -1,0 +1,122 @@
+"""A linear system of Newton's method, conjugate gradients for it, and what its parts cost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
+
+_Vector = NDArray[np.float64]
+_Indices = NDArray[np.int64]
+#: Solves a system with a matrix that is like another one.
+Preconditioner: TypeAlias = Callable[[_Vector], _Vector]
+
+# Iterations before the rest is predicted: at least so many, and this share of what it is worth to go on.
+FEWEST_LOOKS, _LOOKS = 3, 0.3
+_SMALLEST_SAMPLE = 0.5  # rows per dimension
+_FIRST_SAMPLE = 6  # or as many as cost so many iterations
+# What things cost, in multiplications of a product of matrices: a byte of a value that is read, a value that has to be
+# computed first, a number of an r × r matrix, a multiplication of a factorisation, a call.
+_BYTE, _KERNEL, _NUMBER, _FACTORISED, _CALL = 2.0, 80.0, 24.0, 2.0, 2e6
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the parts of solving a system of m rows cost, in multiplications."""
+
+    n_rows: int
+    dimension: int
+    value: float  #: to get at a kernel value
+    share: float = 1.0  #: of all kernel values, that are not left out
+
+    @property
+    def iteration(self) -> float:
+        """One of conjugate gradients."""
+        stored = self.share * self.dimension
+        return stored * self.value * self.n_rows + _NUMBER * self.dimension**2 + _CALL
+
+    def iteration_of_groups(self, size: float) -> float:
+        """One with blocks of so many terms along the diagonal."""
+        matrices = self.share * self.dimension**2 + size * self.dimension
+        return self.share * self.dimension * self.value * self.n_rows + _NUMBER * matrices + _CALL
+
+    @property
+    def factor(self) -> float:
+        """A factorisation."""
+        return _FACTORISED * self.dimension**3 / 6 + _CALL
+
+    def sum(self, count: int) -> float:
+        """A sum of outer products over so many rows."""
+        stored = self.share * self.dimension
+        return count * stored * (0.5 * stored + self.value)
+
+    @property
+    def smallest_sample(self) -> int:
+        """Rows of the smallest sample."""
+        return int(_SMALLEST_SAMPLE * self.dimension) + 1
+
+    def first_sample(self) -> int:
+        """Rows to begin with, where nothing is known."""
+        return max(self.smallest_sample, int(_FIRST_SAMPLE * self.iteration / self.sum(1)))
+
+
+class System:
+    """(K_ZZ + Σ_i c_i k_i k_iᵀ) x = b."""
+
+    def __init__(
+        self, basis: Basis, matrix: Matrix, indices: _Indices, c: _Vector, b: _Vector
+    ) -> None:
+        self.basis = basis
+        self.matrix = matrix
+        self.indices = indices
+        self.c = c
+        self.b = b
+        size = np.dtype(matrix.dtype).itemsize if isinstance(matrix, RowMatrix) else 8
+        self.costs = Costs(
+            len(indices), len(b), _BYTE * size if matrix.at_hand else _KERNEL, matrix.share
+        )
+
+    def product(self, x: _Vector) -> _Vector:
+        """Return the matrix times x."""
+        sums = self.matrix.normal_times(self.indices, self.c, x)
+        return np.asarray(sums + self.matrix.gram_of_terms_times(x))
+
+    def iterate(
+        self, x: _Vector, precondition: Preconditioner, worth: float, precision: float
+    ) -> tuple[_Vector, float, int]:
+        """Improve x by conjugate gradients, unless it would take more iterations than it is worth.
+
+        Returns also how precise it is in the end, as `precision`, and the number of iterations.
+        """
+        residual = self.b - self.product(x) if x.any() else self.b.copy()
+        direction = guess = precondition(residual)
+        sizes = [float(residual @ guess)]
+        first = float(self.b @ precondition(self.b)) if x.any() else sizes[0]
+        wanted = precision**2 * first
+        while sizes[-1] > wanted and _to_come(sizes, wanted, worth) <= worth:
+            image = self.product(direction)
+            curvature = float(direction @ image)
+            if curvature <= 0:  # values that are left out, or rounding, made the matrix indefinite
+                break
+            length = sizes[-1] / curvature
+            x = x + length * direction
+            residual -= length * image
+            guess = precondition(residual)
+            sizes.append(float(residual @ guess))
+            direction = guess + (sizes[-1] / sizes[-2]) * direction
+        return x, sqrt(max(sizes[-1], 0.0) / first) if first > 0 else 0.0, len(sizes) - 1
+
+
+def _to_come(sizes: list[float], wanted: float, worth: float) -> float:
+    """Predict how many iterations are to come, by how fast the residual fell in the later half of those so far."""
+    done = len(sizes) - 1
+    if done < max(FEWEST_LOOKS, _LOOKS * worth):
+        return 0.0
+    window = (done + 1) // 2
+    rate = log(sizes[-1 - window] / sizes[-1]) / window
+    return log(sizes[-1] / wanted) / rate if rate > 0 else inf
