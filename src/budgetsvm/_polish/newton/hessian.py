@@ -129,6 +129,7 @@ class HessianSolver:
         self._rows = 0  # of the sample to begin with; 0: not known yet
         self._typical = _TYPICAL  # iterations after a factorisation
         self._regret = 0  # iterations that a new factor would have saved
+        self.steps, self.decrease = 0, inf  #: of Newton; what the last one promised
 
     def solve(self, matrix: Matrix, weights: _Vector, scale: float, v: _Vector) -> _Vector:
         """Return s for c_i = scale · weights_i, most of which may be zero."""
