@@ -1,5 +1,8 @@
 """How long tasks will still take, told by a clock that we set."""
 
+import itertools
+from math import inf
+
 import pytest
 
 from budgetsvm._common.forecast import Forecast
@@ -88,13 +91,16 @@ def test_never_nothing_and_always_less() -> None:
     for _ in range(20):
         clock.now += 0.5
         left.append(forecast.left())
-    assert all(0 < after < before for before, after in zip(left, left[1:], strict=False))
+    assert all(0 < after < before for before, after in itertools.pairwise(left))
 
 
 def test_of_what_nobody_knows() -> None:
-    """Without a guess it may take as long again as it took until now."""
+    """Without a guess it may take as long again as it took until now, and without any past for ever."""
     clock = Clock()
     forecast = Forecast(clock)
     forecast.at("a")
     clock.now += 30.0
-    assert forecast.left() == pytest.approx(30.0)
+    assert forecast.left() == inf
+    forecast.at("b")
+    clock.now += 20.0
+    assert forecast.left() == pytest.approx(20.0)

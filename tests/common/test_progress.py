@@ -89,7 +89,8 @@ def test_it_draws_itself(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     bar = Progress("work", lambda: 5.0)
     drawer = bar._drawer
     while "work" not in capsys.readouterr().err:
-        assert drawer is not None and drawer.is_alive()
+        assert drawer is not None
+        assert drawer.is_alive()
     bar.close(done=True)
     assert not drawer.is_alive()
 

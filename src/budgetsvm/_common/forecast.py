@@ -1,12 +1,11 @@
 """How long some tasks will still take: by guesses at first, and by the clock as soon as it has something to say."""
 
 from collections.abc import Callable, Mapping
-from math import exp
+from math import exp, inf
 from threading import RLock
 from time import perf_counter
 
 _TRUST = 0.1  # of all guesses: what they count for beside what was measured
-_AT_LEAST = 1.0  # seconds, of a task of which nothing is known
 _TELLING = 0.15  # share of a task from which on it tells by itself how long it takes
 
 
@@ -38,13 +37,14 @@ class Forecast:
                 self._seen.append((now, min(share, 1.0)))
 
     def left(self) -> float:
-        """Return the seconds that are to come; more than nothing, as nobody knows."""
+        """Return the seconds that are to come: never none, and infinitely many where nothing is known yet."""
         with self._lock:
             return max(self._left_of_this() + self._pace() * sum(self._ahead.values()), 1e-3)
 
     def _begin(self, name: str) -> None:
         now, (seconds, guesses) = self._clock(), self._known
-        self._known = seconds + now - self._since, guesses + self._guess
+        if self._name:
+            self._known = seconds + now - self._since, guesses + self._guess
         names = list(self._ahead)
         first = names.index(name) if name in names else -1
         self._guess = self._ahead.get(name, 0.0)
@@ -60,8 +60,9 @@ class Forecast:
 
     def _left_of_this(self) -> float:
         (last, share), now = self._seen[-1], self._clock()
-        if share == 0 and self._guess == 0:  # nobody knows: as long again as until now
-            return max(_AT_LEAST, now - self._since)
+        if share == 0 and self._guess == 0:
+            known = self._known[0] > 0 or self._ahead
+            return now - self._since if known else inf  # as long again as until now
         weight = min(1.0, share / _TELLING)
         guessed = _run_down(self._pace() * self._guess * (1 - share), now - last)
         if weight == 0:

@@ -4,7 +4,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable
-from math import exp
+from math import exp, inf
 from time import perf_counter
 from typing import Any
 
@@ -100,11 +100,14 @@ class Progress:
 def _terminal_bar() -> Any:
     from tqdm import tqdm
 
-    columns = min(_COLUMNS, shutil.get_terminal_size().columns)
-    return tqdm(total=100, file=sys.stderr, ncols=columns, bar_format=" ")
+    size = shutil.get_terminal_size()
+    columns = min(_COLUMNS, size.columns)
+    return tqdm(total=100, file=sys.stderr, ncols=columns, nrows=size.lines, bar_format=" ")
 
 
 def _clock_time(seconds: float) -> str:
+    if seconds == inf:
+        return "?"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"

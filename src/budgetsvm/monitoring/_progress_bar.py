@@ -33,7 +33,8 @@ class ProgressBar(FitObserver):
         if phase.solved:
             return
         self._forecast = Forecast(self._clock)
-        self._forecast.at(_VISITS)
+        if phase.name == "learn":
+            self._forecast.at(_VISITS)
         label = _LABELS[phase.name]
         self.bar = Progress(label, self._left, clock=self._clock, alone=self._alone)
 
