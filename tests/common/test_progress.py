@@ -83,6 +83,16 @@ def test_plain_lines(capsys: Any) -> None:
     assert third == "training: 20 terms 01:05"
 
 
+def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream that is closed, or none at all, does not end a fit."""
+    closed = io.StringIO()
+    closed.close()
+    X, y = make_moons(100, random_state=0)
+    for stream in (closed, None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        BudgetSVC(budget=10, verbose=1).fit(X, y)
+
+
 def test_it_draws_itself(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """A line comes though nobody reports anything; the thread ends with the bar."""
     monkeypatch.setattr("budgetsvm._common.progress._PLAIN", 0.01)
@@ -120,6 +130,11 @@ def test_what_else_is_fitted(capsys: Any) -> None:
     assert "polishing: gap" in capsys.readouterr().err
     BudgetSVC(budget=400, verbose=1).fit(X, y)
     assert re.match(r"polishing: gap [\de.-]+ 100%", capsys.readouterr().err)
+    X, y = make_moons(1200, noise=0.2, random_state=0)
+    BudgetSVC(C=10, gamma=2, budget=600, verbose=1).fit(X, y)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match(r"solving exactly: 100%", line)
+    X, y = X[:400], y[:400]
     blocks = [(X[:200], y[:200]), (X[200:], y[200:])]
     for stream in (blocks, iter(blocks)):
         BudgetSVC(budget=20, verbose=1).fit_stream(stream)

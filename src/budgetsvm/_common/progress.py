@@ -4,6 +4,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from math import exp, inf
 from time import perf_counter
 from typing import Any
@@ -15,7 +16,9 @@ _SHOW_AFTER = 1.0  # seconds
 
 
 def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    with suppress(ValueError):  # it may be closed
+        return sys.stderr is not None and sys.stderr.isatty()
+    return False
 
 
 class Progress:
@@ -84,17 +87,16 @@ class Progress:
             self._show(*self.look())
 
     def _show(self, share: float, left: float | None) -> None:
-        if sys.stderr is None:
-            return
         before, behind = self.line(share, left)
-        if self._bar is None:
-            sys.stderr.write(f"{before} {behind}\n")
-            sys.stderr.flush()
-            return
-        bar = "" if left is None else "|{bar}|"
-        self._bar.bar_format = f"{before}{bar} {behind}"
-        self._bar.n = 100 * share
-        self._bar.refresh()
+        if self._bar is not None:
+            bar = "" if left is None else "|{bar}|"
+            self._bar.bar_format = f"{before}{bar} {behind}"
+            self._bar.n = 100 * share
+            self._bar.refresh()
+        elif sys.stderr is not None:
+            with suppress(OSError, ValueError):  # closed: that is no reason to end a fit
+                sys.stderr.write(f"{before} {behind}\n")
+                sys.stderr.flush()
 
 
 def _terminal_bar() -> Any:
