@@ -40,11 +40,15 @@ def tasks_of(
     return {**tasks, **solution_of(n_rows, n_terms, n_threads)}
 
 
-def solution_of(n_rows: int, n_terms: int, n_threads: int) -> dict[str, float]:
-    """Return what Newton's method has before it."""
+def solution_of(n_rows: int, n_terms: int, n_threads: int, filled: float = 1.0) -> dict[str, float]:
+    """Return what Newton's method has before it, where that share of all kernel values is there."""
 
     def step(rows: float) -> float:
-        own = _STEP_ROWS * rows * n_terms + _STEP_FACTOR * n_terms**3 + _STEP_NUMBERS * n_terms**2
+        own = (
+            _STEP_ROWS * filled * rows * n_terms
+            + _STEP_FACTOR * n_terms**3
+            + _STEP_NUMBERS * n_terms**2
+        )
         return own / (_SECOND * n_threads)
 
     samples = sum(_SAMPLE_STEPS * step(size) for size in sample_sizes(n_rows, n_terms))
