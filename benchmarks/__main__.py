@@ -7,6 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.fresh.call import FreshProcessError
+from benchmarks.large import suite as large
 from benchmarks.measuring.timing import circumstances, limited_threads, load_average
 from benchmarks.options import Options, parse
 from benchmarks.problems.data_sets import SPECS, Problem, Spec, data_folder, load, missing_files
@@ -37,6 +38,7 @@ BENCHMARKS = {
     "tasks": tasks,
     "peers": peers,
     "growth": growth,
+    "large": large,
     "threads": threads,
     "prediction": prediction,
 }

@@ -1,6 +1,6 @@
 """Novelty detection on a budget: how well it tells classes apart of which it knows one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,12 +17,16 @@ from benchmarks.tasks.fits import TaskFit, exact_summary, summary, train
 from budgetsvm import BudgetOneClassSVM
 
 _BUDGET = 500
+_LARGE_BUDGETS = {
+    "IJCNN": (2000, 4000)
+}  # measured in addition: where a narrow kernel needs many terms
 _MOST_TEST_ROWS = 20_000  # testing the exact machine would take longer than training
 _MOST_LOST, _MOST_AMISS = 0.01, 0.01
 _COLUMNS = (
     Column("data", "data", width=11, left=True),
     Column("rows", "rows", width=5),
     Column("nu", "nu"),
+    Column("B", "budget", width=4),
     Column("exact AUC", "exact_score", ".4f"),
     Column("AUC", "score", ".4f", width=6),
     Column("std", "std", ".4f", width=6),
@@ -42,7 +46,7 @@ _COLUMNS = (
     Column("load", "load", ".1f", width=4),
 )
 _NOTE = (
-    "Trained on the rows of one class, tested on both: area under the ROC curve. BudgetOneClassSVM, B={budget}, number of "
+    "Trained on the rows of one class, tested on both: area under the ROC curve. BudgetOneClassSVM, number of "
     "seeds: {seeds}, threads: {threads}; exact: OneClassSVM (cache_size=1000, same nu and gamma), once.\nflagged: the share of the "
     "training rows called outliers, which should be nu; amiss: by how much the worst seed is off."
 )
@@ -50,7 +54,7 @@ _NOTE = (
 
 def run(record: Record, problems: Iterator[tuple[TaskSpec, Problem]], options: Options) -> None:
     """Measure all data sets."""
-    note = _NOTE.format(budget=_BUDGET, seeds=options.seeds, threads=options.threads)
+    note = _NOTE.format(seeds=options.seeds, threads=options.threads)
     table = None
     for spec, problem in problems:
         table = table or record.table("One class", _COLUMNS, note)
@@ -66,11 +70,22 @@ def measure(
     status(f"{spec.name}: OneClassSVM")
     machine = OneClassSVM(nu=spec.nu, gamma=spec.gamma, cache_size=1000)
     exact = _train(machine, inliers, spec, problem)
-    fits = list(_fits(spec, problem, inliers, options))
+    for budget in (_BUDGET, *_LARGE_BUDGETS.get(spec.name, ())):
+        fits = list(_fits(spec, problem, inliers, budget, options))
+        row = {
+            "data": spec.name,
+            "rows": len(inliers),
+            "budget": budget,
+            **_figures(spec, exact, fits),
+        }
+        _judge(record, row)
+        table.add(row)
+        record.check(row["terms"] <= budget, f"{spec.name}: {row['terms']} terms")
+
+
+def _figures(spec: TaskSpec, exact: TaskFit, fits: Sequence[TaskFit]) -> dict[str, Any]:
     shares = [fit.flagged for fit in fits]
     row = {
-        "data": spec.name,
-        "rows": len(inliers),
         "nu": spec.nu,
         **exact_summary(exact),
         "exact_flagged": exact.flagged,
@@ -80,20 +95,17 @@ def measure(
         "limit": _MOST_LOST,
         "amiss_limit": _MOST_AMISS,
     }
-    row["lost"] = exact.score - row["score"]
-    _judge(record, row)
-    table.add(row)
-    record.check(row["terms"] <= _BUDGET, f"{spec.name}: {row['terms']} terms")
+    return {**row, "lost": exact.score - row["score"]}
 
 
 def _judge(record: Record, row: dict[str, Any]) -> None:
     row["verdict"] = record.target(
         row["lost"] <= _MOST_LOST,
-        f"{row['data']}: AUC is {row['lost']:.4f} below that of OneClassSVM, at most {_MOST_LOST}",
+        f"{row['data']}, B={row['budget']}: AUC is {row['lost']:.4f} below that of OneClassSVM, at most {_MOST_LOST}",
     )
     row["amiss_verdict"] = record.target(
         row["amiss"] <= _MOST_AMISS,
-        f"{row['data']}: {row['flagged']:.2%} of the training rows are flagged, off by {row['amiss']:.2%}, at "
+        f"{row['data']}, B={row['budget']}: {row['flagged']:.2%} of the training rows are flagged, off by {row['amiss']:.2%}, at "
         f"most {_MOST_AMISS:.0%}",
     )
 
@@ -104,13 +116,15 @@ def _with_fewer_tests(problem: Problem) -> Problem:
     return replace(problem, X_test=problem.X_test[chosen], y_test=problem.y_test[chosen])
 
 
-def _fits(spec: TaskSpec, problem: Problem, inliers: Array, options: Options) -> Iterator[TaskFit]:
+def _fits(
+    spec: TaskSpec, problem: Problem, inliers: Array, budget: int, options: Options
+) -> Iterator[TaskFit]:
     for seed in range(options.seeds):
         status(f"{spec.name}: BudgetOneClassSVM, seed {seed + 1} of {options.seeds}")
         model = BudgetOneClassSVM(
             nu=spec.nu,
             gamma=spec.gamma,
-            budget=_BUDGET,
+            budget=budget,
             random_state=seed,
             n_jobs=options.threads,
         )

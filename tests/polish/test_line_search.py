@@ -34,8 +34,10 @@ def test_both_searches_find_the_minimum(stretch: float, width: float) -> None:
     f = span.values(w)
     step = -stretch * 1e-2 * problem.gradient(w, f)
     change = span.values(step)
-    line = Line(span.targets, width, f, (step, change), w)
-    exact, rough = exact_length(line), rough_length(line)
+    exact, rough = (
+        search(Line(span.targets, width, f, (step, change), w))
+        for search in (exact_length, rough_length)
+    )
 
     def derivative(length: float) -> float:
         alpha = span.targets.alpha(span.targets.slack(f + length * change), width)

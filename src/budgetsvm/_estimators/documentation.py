@@ -72,7 +72,7 @@ n_jobs : int or None, default=None
 monitor : Monitor or None, default=None
     Watches the fit, e.g. a :class:`budgetsvm.monitoring.Trace`; see `monitor_`.
 verbose : int, default=0
-    1 shows a progress bar with the time left.
+    1 shows a progress bar for each phase, with the time left; where stderr is no terminal, a line every five seconds.
 """
 
 _ATTRIBUTES = """

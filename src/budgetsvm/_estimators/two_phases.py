@@ -24,8 +24,15 @@ from budgetsvm._polish.convergence import warn_not_converged, warn_not_precise
 from budgetsvm._polish.polish import Outcome, Polishing, Solve, polish_model, solve_as_it_is
 from budgetsvm._polish.result import Polished, Start
 from budgetsvm._problem.problem import Problem
-from budgetsvm.monitoring._observer import FitObserver, Learned, Observers, Phase, PolishMoment
-from budgetsvm.monitoring._progress_bar import ProgressBar
+from budgetsvm.monitoring._observer import (
+    FitObserver,
+    Learned,
+    Observers,
+    Phase,
+    PolishMoment,
+    WorkOnly,
+)
+from budgetsvm.monitoring._progress_bar import current_bar
 from budgetsvm.monitoring._sklearn_callbacks import CallbackSupport, callbacks_of
 from budgetsvm.monitoring._watcher import watched_fit
 
@@ -85,7 +92,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self, settings: Settings, rng: np.random.Generator, started: float, *others: FitObserver
     ) -> Training:
         """Return what training has with it; its kernel has the numbers of the model's."""
-        bars = (ProgressBar(self.tol),) if self.verbose > 0 else ()
+        bars = (current_bar(),) if self.verbose > 0 else ()
         settings = replace(settings, kernel=self._expansion.kernel)
         return Training(settings, rng, started, Observers(*others, *bars))
 
@@ -105,11 +112,12 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             self._origin = origin
             with training.observers.during(Phase("polish")):
                 return self._train_exactly(problem, training).polished
-        if exact:  # nobody gets to see that: phase 1 may still come
-            found = self._solve_exactly(problem, training, FitObserver())
+        if exact:  # nobody gets to see models of that: phase 1 may still come
+            with training.observers.during(Phase("exact")):
+                found = self._solve_exactly(problem, training, WorkOnly(training.observers))
             if found is not None:
                 self._origin = origin
-                with training.observers.during(Phase("polish")):
+                with training.observers.during(Phase("polish", solved=True)):
                     return self._keep(found, training.observers).polished
             self._forget_terms()
         if exact or not known:

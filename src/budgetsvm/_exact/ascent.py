@@ -7,6 +7,7 @@ from budgetsvm._exact.dual import Certificate, OutputDual, set_size
 from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whole
 from budgetsvm._exact.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import dense_points, kernel_diagonal
@@ -14,6 +15,11 @@ from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import PolishMoment
 
 _Vector = NDArray[np.float64]
+
+#: Tasks: until the gap is small enough, and until it is smaller than that, before terms are left out.
+CLIMB, CLIMB_ON, LEAVE_OUT, CERTIFY = "climb", "climb on", "leave out", "certify"
+# Seconds, beside each other: of n² and n² times the features; of that, what comes after the climb.
+_PAIR, _PAIR_FEATURE, _FEWER, _AFTER = 2e-8, 1e-10, 0.4, 0.2
 
 # Multiplications: what both phases would take, roughly, in passes over B columns and factorisations of B³.
 _PASSES, _FACTORISATIONS, _LEAST_WORK = 100, 0.5, 2e8
@@ -39,6 +45,8 @@ class Ascent:
         work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3
         self._most_work = max(_LEAST_WORK, outputs * work)
         self._probed, self._ranked = n <= budget, False
+        self._task, self._goal = CLIMB, limits.tol
+        how.observer.expect(_tasks(problem, budget, limits.n_threads))
 
     def begin(self, alpha: _Vector | None) -> None:
         """Begin at α, as far as it is feasible, or at 0."""
@@ -56,7 +64,11 @@ class Ascent:
 
     def climb_to(self, gap: float) -> bool:
         """Climb until every output has this gap, or the limits are reached; returns False to give up."""
-        return all(self._climb(dual, gap) for dual in self.duals)
+        self._goal = gap
+        self.how.observer.in_task(self._task)
+        high_enough = all(self._climb(dual, gap) for dual in self.duals)
+        self._task = CLIMB_ON
+        return high_enough
 
     def _climb(self, dual: OutputDual, gap: float) -> bool:
         limits = self.how.limits
@@ -94,7 +106,9 @@ class Ascent:
 
     def _show(self, dual: OutputDual, found: Certificate) -> None:
         """Let the observer look; of several outputs it sees the gap alone."""
-        observer = self.how.observer
+        observer, count = self.how.observer, len(self.duals)
+        done = self.duals.index(dual) + share_by_gap(found.gap, self._goal)
+        observer.in_task(self._task, done / count)
         if len(self.duals) > 1:
             observer.in_polish(PolishMoment(found.gap, dual.passes))
             return
@@ -110,3 +124,11 @@ class Ascent:
         rows = self.problem.rows
         points = dense_points(rows, expansion.terms)
         return KernelExpansion(self.kernel, points, expansion.coef, expansion.bias, rows.centre)
+
+
+def _tasks(problem: Problem, budget: int, n_threads: int) -> dict[str, float]:
+    """Return what is to come, with guesses of the seconds."""
+    n, count = float(len(problem.rows)), problem.targets.count
+    pairs = n * n * (_PAIR * count + _PAIR_FEATURE * problem.rows.row_cost) / n_threads
+    fewer = {LEAVE_OUT: _FEWER * pairs} if n > budget else {}
+    return {CLIMB: pairs, **fewer, CERTIFY: _AFTER * pairs}

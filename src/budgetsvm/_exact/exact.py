@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
-from budgetsvm._exact.ascent import HELD_SHARE, Ascent
+from budgetsvm._exact.ascent import CERTIFY, HELD_SHARE, LEAVE_OUT, Ascent
 from budgetsvm._exact.certified import certified_outcome
 from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
 from budgetsvm._model.expansion import KernelExpansion
@@ -92,9 +92,11 @@ def _attempt(
                 return None
             if not ascent.climb_to(_BEFORE_REDUCTION * tol):
                 return None
+            how.observer.in_task(LEAVE_OUT)
             expansion = fewer_terms(ascent.duals, diagonal, budget, good)
     if expansion is None:  # the time is up, or there are too many terms
         expansion = ascent.expansion()
     if len(expansion.terms) > budget:
         return None
+    how.observer.in_task(CERTIFY)
     return certified_outcome(problem, how, ascent, expansion)

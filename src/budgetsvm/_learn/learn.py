@@ -13,7 +13,7 @@ from budgetsvm._learn.separate_outputs import SeparateOutputs
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import Targets
+from budgetsvm._problem.targets import SingleTarget, Targets
 from budgetsvm.monitoring._observer import NOBODY, Learned, Observers, Phase
 
 _PLAIN_EPOCHS = 5
@@ -40,7 +40,8 @@ def phase_of(plan: Plan, targets: Targets, budget: int | None) -> Phase:
     trial = trial_visits(visits, budget) if plan.adapt and not several else visits
     epochs = -(-trial // n) - (-(visits - trial) // n)
     each = targets.count if budget is None else 1
-    return Phase("learn", visits * each, epochs * each)
+    labels = isinstance(targets, SingleTarget) and bool((targets.y < 0).any())
+    return Phase("learn", visits * each, epochs * each, labels or targets.has_classes)
 
 
 def learn_terms(

@@ -23,6 +23,15 @@ from budgetsvm._polish.ascent import WorkingSetAscent
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
+from budgetsvm._polish.outlook import (
+    CHECK,
+    OUTPUTS,
+    STEPS,
+    TURNS,
+    NewtonOutlook,
+    share_by_gap,
+    solution_of,
+)
 from budgetsvm._polish.result import Solving, StartPoint
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.targets import SingleTarget, Targets
@@ -53,17 +62,21 @@ def solve_alone(
 
     `look` makes of it what the observer gets to see.
     """
-    span = SpanProblem(matrix, targets)
+    span, solver = SpanProblem(matrix, targets), HessianSolver(matrix.basis)
+    outlook = NewtonOutlook(span, solver, how.limits.tol, how.observer)
 
     def finished() -> bool:
+        outlook.tell()
         how.observer.in_polish(look(span))
         return how.limits.reached(span.gap, span.passes)
 
     with suppress(OutOfTime):
-        newton = _newton(span, start, how, finished)
+        newton = _newton(span, solver, start, how, finished)
+        outlook.begin(STEPS)
         newton.run(finished)
         if finished() or not targets.loss.has_kinks:  # it goes all the way where there are none
             return span
+        outlook.begin(TURNS)
         if isinstance(matrix, RowMatrix):
             ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng)
             take_turns(span, ascent, newton, finished)
@@ -90,6 +103,7 @@ def solve_for_all_values(
     deadline = max(limits.deadline - matrix.exact_seconds, 0.5 * (now + limits.deadline))
     margin = replace(limits, tol=_MARGIN * limits.tol, deadline=deadline)
     span = solve_alone(matrix, targets, start, replace(how, limits=margin), look)
+    how.observer.in_task(CHECK)
     try:
         found = _restated(span)
     except OutOfTime:  # the model is what it is, but nothing is certified of it: D(0) = 0
@@ -99,6 +113,7 @@ def solve_for_all_values(
     if found.gap <= limits.tol or not span.gap <= margin.tol:
         return found
     begin = StartPoint(found.w, found.alpha)
+    how.observer.expect(solution_of(matrix.n, matrix.basis.dimension, limits.n_threads))
     better = solve_alone(matrix.exact(), targets, begin, how, look)
     better.passes += found.passes
     return better
@@ -114,10 +129,14 @@ def _restated(span: SpanProblem) -> SpanProblem:
 
 
 def _newton(
-    span: SpanProblem, start: StartPoint | None, how: Solving, finished: _Finished
+    span: SpanProblem,
+    solver: HessianSolver,
+    start: StartPoint | None,
+    how: Solving,
+    finished: _Finished,
 ) -> NewtonMethod:
     """Return Newton's method at a good point to begin with."""
-    solver, tol = HessianSolver(span.matrix.basis), how.limits.tol
+    tol = how.limits.tol
     if start is None:
         w, width = newton_on_samples(span, solver, how.rng, finished, tol)
         return NewtonMethod(span, solver, tol, w, span.values(w), width)
@@ -162,6 +181,7 @@ def solve_together(
         def finished() -> bool:
             gaps[c] = np.clip(span.gap, limits.tol, 1.0)
             mean = float(np.exp(np.log(gaps).mean()))  # an output that has not begun has a gap of 1
+            how.observer.in_task(OUTPUTS, share_by_gap(mean, limits.tol))
             how.observer.in_polish(PolishMoment(mean, span.passes))
             return limits.reached(span.gap, span.passes)
 

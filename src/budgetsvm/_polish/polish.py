@@ -14,6 +14,7 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.panels import FEWEST_VALUES, panels_if_it_pays
+from budgetsvm._polish.outlook import BASIS, CHECK, VALUES, solution_of, tasks_of
 from budgetsvm._polish.result import Polished, Solving, Start, no_model
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
@@ -123,8 +124,10 @@ def _solve(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> tuple[Polished, Problem]:
     """Solve a problem in the span of a model's terms; returns also the problem."""
-    n_features = model.points.shape[1]
+    n_features, tell = model.points.shape[1], how.observer
     try:
+        tell.expect(_tasks(problem, len(model), how.limits))
+        tell.in_task(BASIS)
         basis = Basis.of(
             model.points,
             model.kernel,
@@ -134,10 +137,23 @@ def _solve(
         )
         if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.targets, n_features, optimal=True), problem
+        ahead = _tasks(problem, basis.dimension, how.limits)
+        tell.expect({name: ahead[name] for name in ahead if name != BASIS})
+        tell.in_task(VALUES)
         matrix = how.make_matrix(problem, basis, how.limits)
+        if matrix.exact_seconds is not None:
+            ahead |= solution_of(matrix.n, basis.dimension, how.limits.n_threads, matrix.filled)
+            ahead[CHECK] = ahead[VALUES]  # which took much less, as few of them were computed
+        tell.expect({name: ahead[name] for name in ahead if name not in (BASIS, VALUES)})
     except OutOfTime:  # before there was anything to show
         return no_model(problem.targets, n_features, optimal=False), problem
     return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, start))
+
+
+def _tasks(problem: Problem, n_terms: int, limits: Limits) -> dict[str, float]:
+    """Return what is to come, with guesses of the seconds."""
+    rows, n_outputs = problem.rows, problem.targets.count
+    return tasks_of(len(rows), n_terms, rows.row_cost, n_outputs, limits.n_threads)
 
 
 def _affordable(model: KernelExpansion, limits: Limits) -> KernelExpansion:

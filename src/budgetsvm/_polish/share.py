@@ -11,6 +11,7 @@ import numpy as np
 
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
+from budgetsvm._polish.outlook import search_of
 from budgetsvm._polish.result import Polished, Solving, Start
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
@@ -43,7 +44,9 @@ def solve_for_share(
 ) -> tuple[Polished, Problem]:
     """Solve problems of different C until the share is right; returns the last solution and its problem."""
     search, first, last = _Search(), problem.targets, None
-    for _ in range(_MOST_SOLUTIONS):
+    size = matrix.n, matrix.basis.dimension, how.limits.n_threads
+    for number in range(_MOST_SOLUTIONS):
+        how.observer.expect(search_of(*size, number))
         polished = polish_in_span(problem, matrix, how)
         if not polished.converged and last is not None:
             # The limits are reached: better a solution for another C than none.

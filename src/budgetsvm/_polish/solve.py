@@ -6,7 +6,7 @@ sum of theirs; classes that compete with each other are one problem (`weston_wat
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
+from budgetsvm._polish.outlook import FEATURES, OUTPUTS, OneOfMany
 from budgetsvm._polish.outputs import solve_for_all_values, solve_together
 from budgetsvm._polish.result import Evidence, Polished, Solving, no_model
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
@@ -112,7 +113,10 @@ def _solve_separate(
 
     def alone(c: int) -> SpanProblem:
         start = None if how.start is None else how.start.of_output(matrix.basis, c)
-        return solve_for_all_values(matrix, targets.of_output(c), start, how, look)
+        own = how
+        if targets.count > 1:
+            own = replace(how, observer=OneOfMany(how.observer, c, targets.count))
+        return solve_for_all_values(matrix, targets.of_output(c), start, own, look)
 
     def look(span: SpanProblem) -> PolishMoment:
         if targets.count > 1:
@@ -121,7 +125,9 @@ def _solve_separate(
 
     if targets.count == 1:
         return [settle(alone(0), keep_alpha=True)]
+    how.observer.in_task(FEATURES)
     features = matrix.orthonormal()
+    how.observer.in_task(OUTPUTS)
     if features is None:
         return [settle(alone(c)) for c in range(targets.count)]
     return solve_together(features, targets, how, settle)

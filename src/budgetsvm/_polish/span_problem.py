@@ -159,11 +159,16 @@ class Line:
         return self._linear >= float(self._start @ self._rate)
 
     def slope(self) -> Callable[[float], float]:
-        """Return the derivative as a function of the length, which looks at those α alone that change."""
+        """Return the derivative as a function of the length, which looks at those α alone that change.
+
+        The line itself is of no use any more: what it has of all rows is let go.
+        """
         rate, end, width, square = self._rate, self._end, self._width, self._square
         rows = np.flatnonzero(self._start != end)
         linear = self._linear - (float(end @ rate) - float(end[rows] @ rate[rows]))
+        del end, self._start, self._end
         slack, rate, some = self._slack[rows], rate[rows], self._targets.some(rows)
+        del self._slack, self._rate
 
         def slope(length: float) -> float:
             return linear + length * square - float(some.alpha(slack - length * rate, width) @ rate)

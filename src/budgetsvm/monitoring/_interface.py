@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
@@ -49,6 +50,8 @@ class View:
         Visits so far that changed the model, that had a loss, that ran budget maintenance.
     degradation : float
         Sum of the ‖Δw‖² that maintenance has caused.
+    objective : float
+        In the polish: P of the model. NaN in phase 1, which does not compute it.
     bound : float
         In the polish: no model with these terms has a smaller P than this. NaN in phase 1.
     alpha : ndarray of shape (n_samples,), (n_samples, n_outputs) or None
@@ -69,6 +72,7 @@ class View:
     alpha: NDArray[Any] | None
     model: KernelExpansion
     _machine: Callable[[KernelExpansion], Any]
+    objective: float = nan
 
     @property
     def points(self) -> NDArray[np.float64]:

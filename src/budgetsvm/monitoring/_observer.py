@@ -3,7 +3,7 @@
 First what they get to see, then the interface, then many as one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from sys import maxsize
@@ -59,9 +59,12 @@ class Learned:
 class Phase:
     """A phase that begins."""
 
-    name: Literal["learn", "polish"]
+    #: "exact" is a try to do without both others; whoever follows the fit of a model sees nothing of it
+    name: Literal["learn", "exact", "polish"]
     visits: int = 0  #: that are to be made, in phase 1
     most_epochs: int | None = None  #: that these take
+    has_classes: bool = False  #: that a model can be wrong about
+    solved: bool = False  #: all has been done before
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +125,12 @@ class FitObserver:
     def in_polish(self, moment: PolishMoment) -> None:
         """Look at phase 2, whenever it has got on."""
 
+    def expect(self, tasks: Mapping[str, float]) -> None:
+        """Hear what is to come in this phase after the present task, with a guess of the seconds each takes."""
+
+    def in_task(self, name: str, share: float = 0.0) -> None:
+        """Hear which task is being done, and which share of it is; maybe in another thread."""
+
 
 class Observers(FitObserver):
     """Several observers, as one."""
@@ -178,6 +187,23 @@ class Observers(FitObserver):
         """Tell all."""
         for member in self._members:
             member.in_polish(moment)
+
+    def expect(self, tasks: Mapping[str, float]) -> None:
+        """Tell all."""
+        for member in self._members:
+            member.expect(tasks)
+
+    def in_task(self, name: str, share: float = 0.0) -> None:
+        """Tell all."""
+        for member in self._members:
+            member.in_task(name, share)
+
+
+class WorkOnly(FitObserver):
+    """Lets another one hear of the work that is done, and see nothing of what it leads to."""
+
+    def __init__(self, other: FitObserver) -> None:
+        self.expect, self.in_task = other.expect, other.in_task  # type: ignore[method-assign]
 
 
 #: For a fit that nobody follows.

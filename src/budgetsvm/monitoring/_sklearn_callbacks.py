@@ -106,12 +106,15 @@ class CallbackObserver(FitObserver):
 
     def begin_phase(self, phase: Phase) -> None:
         """Call the hooks."""
+        if phase.name not in _NAMES:
+            return
         self._phase = self._fit.part(_NAMES[phase.name], phase.most_epochs)
         self._phase.begin(dict if len(self._fit.machine._expansion) else None)
 
-    def end_phase(self, phase: Phase) -> None:  # noqa: ARG002
+    def end_phase(self, phase: Phase) -> None:
         """Call the hooks."""
-        self._phase.end(dict)
+        if phase.name in _NAMES:
+            self._phase.end(dict)
 
     def begin_epoch(self, moment: LearnMoment) -> None:
         """Call the hooks."""

@@ -67,9 +67,10 @@ class Trace(Monitor):
         solver keeps, with the exact kernel matrix. D is for a single output only. With BSGD α may leave its
         box; D then is a number, but bounds nothing. The polish solves the problem in the span of the terms,
         whose dual is another one; its value is the column "bound".
-    effort : float, default=1e8
-        Kernel values that an objective may take. Where that is not enough for all rows, it is estimated on
-        a random sample of them; its standard error is written down beside it, and is zero otherwise.
+    effort : float, default=3e7
+        Kernel values that an objective may take: some 0.05 s of one thread, at every look. Where that is not enough
+        for all rows, it is estimated on a random sample of them; its standard error is written down beside it, and
+        is zero otherwise. The polish knows its P, which costs nothing; D is what takes time.
     random_state : int, default=0
         Determines the samples.
 
@@ -100,7 +101,7 @@ class Trace(Monitor):
         X_test: Any = None,
         y_test: ArrayLike | None = None,
         objectives: Sequence[str] = _OBJECTIVES,
-        effort: float = 1e8,
+        effort: float = 3e7,
         random_state: int = 0,
     ) -> None:
         self.every = every
@@ -189,9 +190,12 @@ class Trace(Monitor):
         self._of = None
 
     def _objectives(self, view: View) -> tuple[Estimate, Estimate]:
-        """Return P and D, as far as they are wanted."""
+        """Return P and D, as far as they are wanted; P is known in the polish."""
         assert self._of is not None  # the fit is running
-        primal = self._of.primal(view.model) if "primal" in self.objectives else UNKNOWN
+        primal = UNKNOWN
+        if "primal" in self.objectives:
+            known = not isnan(view.objective)
+            primal = Estimate(view.objective) if known else self._of.primal(view.model)
         dual = self._of.dual(view.alpha, view.model) if "dual" in self.objectives else UNKNOWN
         return primal, dual
 

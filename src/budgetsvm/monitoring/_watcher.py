@@ -123,5 +123,6 @@ class Watcher(FitObserver):
             alpha=alpha,
             model=model,
             _machine=self._ending,
+            objective=self._objective[0],
         )
         self._monitor.observe(view)

@@ -1,6 +1,7 @@
 """Learning from a stream: rows come in blocks, and are not kept but for a sample of them."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm.monitoring._observer import Phase
+from budgetsvm.monitoring._progress_bar import one_bar
 
 _RECORDS = 1000  # of history_ that are kept: a stream may have any number of blocks
 
@@ -86,10 +88,11 @@ class StreamingMachine(BudgetMachine):
         self : object
         """
         self.__dict__.pop("_expansion", None)
-        for block in blocks:
-            X, y, weights = _parts(block)
-            weighted = {} if weights is None else {"sample_weight": weights}
-            self.partial_fit(X, y, **parameters, **weighted)
+        with one_bar(blocks) if self.verbose > 0 else nullcontext():
+            for block in blocks:
+                X, y, weights = _parts(block)
+                weighted = {} if weights is None else {"sample_weight": weights}
+                self.partial_fit(X, y, **parameters, **weighted)
         if not hasattr(self, "_expansion"):
             raise ValueError("the stream has no rows: there is nothing to learn from")
         if self.polish and self.budget is not None and self.reservoir > 0:

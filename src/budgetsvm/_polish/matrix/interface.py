@@ -38,6 +38,9 @@ class Matrix(ABC):
     at_hand: bool = field(default=True, init=False)
     #: Where kernel values are left out, the seconds that `exactly` takes, roughly; None: products are exact.
     exact_seconds: float | None = field(default=None, init=False)
+    filled: float = field(
+        default=1.0, init=False
+    )  #: the share of kernel values that are not left out
     most_some: int = field(default=maxsize, init=False)  #: rows that `some` may be asked for
     share: float = field(default=1.0, init=False)  #: of all kernel values, that are not left out
     #: Terms that are near each other, where most of them are not: then diagonal blocks of a Gram matrix say most of it.

@@ -285,5 +285,6 @@ def panels_if_it_pays(
     seconds = limits.clock() - start
     matrix = PanelMatrix(store, basis, limits.n_threads, make_exact, tick=limits.tick)
     all_panels = float(terms.near(rows, sample(len(rows), _SAMPLE), SMALLEST).mean())
+    matrix.filled = share
     matrix.exact_seconds = seconds * all_panels / max(share, 1e-3)
     return matrix

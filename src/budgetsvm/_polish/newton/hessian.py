@@ -54,6 +54,7 @@ class HessianSolver:
         self._regret = 0  # iterations that a new factor would have saved
         self._groups: Groups | None = None
         self._failures = 0  # of blocks along the diagonal, one after the other
+        self.steps, self.decrease = 0, inf  #: of Newton; what the last one promised
 
     def solve(self, matrix: Matrix, weights: _Vector, scale: float, v: _Vector) -> _Vector:
         """Return s for c_i = scale · weights_i, most of which may be zero."""

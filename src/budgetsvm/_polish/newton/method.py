@@ -120,6 +120,7 @@ def newton_step(
     change = problem.matrix.times(step)
     length = problem.step_length(w, f, (step, change))
     decrease = -float(gradient @ step)
+    solver.steps, solver.decrease = solver.steps + 1, decrease
     return NewtonStep(w + length * step, f + length * change, length, change, decrease)
 
 
@@ -133,8 +134,9 @@ def newton_on_samples(
     """Come near the solution on samples of the rows; returns w and the width reached."""
     matrix = span.matrix
     w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
-    size = _FIRST_SAMPLE * matrix.basis.dimension
-    while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
+    for size in sample_sizes(n, matrix.basis.dimension):
+        if size > matrix.most_some or (w.any() and finished()):
+            break
         chosen = np.sort(rng.choice(n, size, replace=False))
         targets = span.targets.some(chosen, n / size)
         problem = SmoothProblem(
@@ -142,8 +144,16 @@ def newton_on_samples(
         )
         w = _follow(problem, w, solver, finished, tol)
         width = problem.width
-        size *= _GROWTH
     return w, width
+
+
+def sample_sizes(n: int, dimension: int) -> list[int]:
+    """Return how many of n rows the samples have."""
+    sizes, size = [], _FIRST_SAMPLE * max(1, dimension)
+    while size <= _LARGEST_SAMPLE * n:
+        sizes.append(size)
+        size *= _GROWTH
+    return sizes
 
 
 def _follow(

@@ -22,6 +22,7 @@ from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import map_in_order, single_threaded_blas
 from budgetsvm._polish.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.matrix.interface import RowMatrix
+from budgetsvm._polish.outlook import OUTPUTS, share_by_gap
 from budgetsvm._polish.result import Evidence, Solving
 from budgetsvm._polish.span_problem import relative_gap
 from budgetsvm._polish.weston_watkins.pairs import PairwiseAscent, WorkingRows, split_into_pairs
@@ -141,9 +142,11 @@ class _Solver:
     def run(self, how: Solving) -> None:
         """Rounds until the gap is small enough, or does not get smaller any more."""
         patience = _PATIENCE
+        how.observer.in_task(OUTPUTS)
         while self.gap > how.limits.tol and patience > 0:
             before = self.gap
             self.round()
+            how.observer.in_task(OUTPUTS, share_by_gap(self.gap, how.limits.tol))
             how.observer.in_polish(PolishMoment(self.gap, self.passes))
             if how.limits.reached(self.gap, self.passes):
                 return

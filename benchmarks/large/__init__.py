@@ -1,0 +1,1 @@
+"""Budgets of thousands, each figure with its target."""
