@@ -25,7 +25,8 @@ from budgetsvm._common.factorisation import (
 )
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.term_store import TermStore
-from budgetsvm._problem.rows import Precision
+from budgetsvm._problem.points import Points
+from budgetsvm._problem.rows import Precision, Rows
 from budgetsvm.kernels import Kernel
 
 # A term is left out of the basis if less than this share of the largest k(z, z) is new in it: its
@@ -44,7 +45,7 @@ _REMEMBERED = 16
 class LeftOut:
     """Terms that were left out; `lower` are their rows of L, for the terms kept and then themselves."""
 
-    points: NDArray[Any]
+    points: Points
     lower: NDArray[np.float64]
 
 
@@ -56,14 +57,14 @@ class Basis:
     """
 
     kernel: Kernel
-    points: NDArray[Any]
+    points: Points
     kept: NDArray[np.int64]
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
     left_out: LeftOut | None = None
 
     @classmethod
-    def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
+    def of(cls, points: Points, kernel: Kernel, *, constant: bool = False) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
         largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
@@ -87,13 +88,13 @@ class Basis:
         return cls(kernel, points[kept], kept, *matrices, left_out)
 
     @classmethod
-    def plain(cls, points: NDArray[Any], kernel: Kernel) -> Self:
+    def plain(cls, points: Points, kernel: Kernel) -> Self:
         """Return points as they are, as if they were orthonormal: sums over rows stay what they are."""
-        one = np.eye(len(points))
-        return cls(kernel, points, np.arange(len(points)), one, one)
+        one = np.eye(points.shape[0])
+        return cls(kernel, points, np.arange(len(one)), one, one)
 
     def __len__(self) -> int:
-        return len(self.points)
+        return int(self.points.shape[0])
 
     @property
     def dimension(self) -> int:
@@ -146,21 +147,20 @@ def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> 
     return np.asarray(dtrmm(1.0, inverse.T, rows, lower=1, overwrite_b=1).T)
 
 
-def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:
+def _tolerance(points: Points, kernel: Kernel, precision: Precision) -> float:
     """Return the share of the largest kernel value that must be new in a term."""
     error = kernel.relative_error(points) * float(np.finfo(precision).eps)
     amplified = min(error / _AMPLIFIED_ERROR, _LARGEST_TOLERANCE**0.5) ** 2
     return float(max(_RANK_TOLERANCE[precision], amplified))
 
 
-def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+def _gram(points: Points, kernel: Kernel) -> NDArray[np.float64]:
     if (
         kernel.relative_error(points) > _IMPRECISE
     ):  # then by differences of features, which takes longer
         return kernel.matrix(points, points)
-    terms = TermStore.of(points, np.zeros(len(points)), kernel, 0)
-    gram = np.empty((len(points), len(points)))
-    _core.kernel_block(
-        (points, None, None), terms.arrays, terms.size, terms.core_kernel(kernel), gram
-    )
+    n, rows = points.shape[0], Rows(points, np.float64, None)
+    terms, gram = TermStore.of(points, np.zeros(n), kernel, 0), np.empty((n, n))
+    source = rows.source(slice(0, n))
+    _core.kernel_block(source, terms.arrays, terms.size, terms.core_kernel(kernel), gram)
     return symmetrised(gram)

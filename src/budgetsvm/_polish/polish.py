@@ -123,15 +123,14 @@ def _solve(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> tuple[Polished, Problem]:
     """Solve a problem in the span of a model's terms; returns also the problem."""
-    n_features = model.points.shape[1]
     try:
         how.limits.tick(len(model) ** 3 / 6)
         basis = Basis.of(model.points, model.kernel, constant=how.intercept)
         if basis.dimension == 0:  # the kernel vanishes: so does the model
-            return no_model(problem.targets, n_features, optimal=True), problem
+            return no_model(problem.targets, model.points, optimal=True), problem
         matrix = how.make_matrix(problem, basis, how.limits)
     except OutOfTime:  # before there was anything to show
-        return no_model(problem.targets, n_features, optimal=False), problem
+        return no_model(problem.targets, model.points, optimal=False), problem
     return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, start))
 
 
