@@ -17,24 +17,27 @@ Points: TypeAlias = Any  # an array, or a csr_array with sorted features
 
 _FLOATS, _INTEGERS = (np.float32, np.float64), (np.int32, np.int64)
 
-# Sparse terms have at most a quarter of the features: with their indices, half the memory of dense ones. And with
-# fewer features than this, dense ones take little memory, and terms that cannot count can be left out (pruning.py).
-_MOST_SHARE, _FEWEST_FEATURES = 0.25, 1024
-#: Times the entries of a mean row: room for those of a merged point.
-_ROOM = 8
+# No sparse term has more than a quarter of the features: with their indices, half the memory of a dense one. With more
+# in the mean, dense ones take less time. And with fewer features than this, they take little memory, and those that
+# cannot count can be left out (pruning.py).
+_MOST_SHARE, _MEAN_SHARE, _FEWEST_FEATURES = 1 / 4, 1 / 32, 1024
+_ROOM = 32  # for the entries of merged points, in those of a mean row; docs/theory.md has the figures
 
 
 def sparse_pays(X: Any, kernel: Kernel) -> bool:
     """Whether points of rows like these are better kept sparse. That is a matter of X alone, and of its storage."""
     if not sparse.issparse(X) or kernel.in_python or X.shape[1] <= _FEWEST_FEATURES:
         return False
-    return entry_room(X) <= _MOST_SHARE * X.shape[1]
+    n, n_features = X.shape
+    most, mean = _MOST_SHARE * n_features, _MEAN_SHARE * n_features
+    return bool(longest_row(X) <= most and X.nnz <= mean * n)
 
 
 def entry_room(X: Any) -> int:
     """Return how many entries a sparse term may have that is learned from sparse rows."""
-    mean = X.nnz / max(1, X.shape[0])
-    return int(min(X.shape[1], max(longest_row(X), np.ceil(_ROOM * mean))))
+    n, n_features = X.shape
+    wanted = min(_ROOM * X.nnz / max(1, n), _MOST_SHARE * n_features)
+    return max(1, longest_row(X), int(wanted))
 
 
 def longest_row(X: Any) -> int:
