@@ -24,6 +24,7 @@ from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._estimators.user_input import Epochs, PrecisionName
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis, orthonormal_features
+from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import as_rows
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.monitoring._interface import Monitor
@@ -68,7 +69,7 @@ class BudgetFeatures(
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
+    components_ : ndarray or sparse array of shape (n_components, n_features)
         The points: a linearly independent subset of those learned.
     normalization_ : ndarray of shape (n_components, n_components)
         Kernel values with the points, times this matrix, are the features.
@@ -235,8 +236,8 @@ class BudgetFeatures(
         return out
 
     @property
-    def components_(self) -> NDArray[np.float64]:
-        """The points, in the coordinates of the data."""
+    def components_(self) -> Points:
+        """The points, in the coordinates of the data; a sparse array where the model's are sparse."""
         if not hasattr(self, "_expansion"):
             raise AttributeError("this BudgetFeatures is not fitted yet")
         return self._expansion.original_points()

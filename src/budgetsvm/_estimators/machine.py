@@ -15,6 +15,7 @@ from budgetsvm._estimators.user_input import MachineParameters
 from budgetsvm._estimators.warm_start import Origin, TermOptions
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import Points, sparse_pays, sparse_rows
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import (
     Precision,
@@ -48,8 +49,8 @@ class FittedMachine(MachineParameters, ABC):
     # ---- the fitted model ----
 
     @property
-    def support_vectors_(self) -> NDArray[np.float64]:
-        """The points z_j, in the coordinates of the data."""
+    def support_vectors_(self) -> Points:
+        """The points z_j, in the coordinates of the data; a sparse array where the model's are sparse."""
         return self._fitted().original_points()
 
     @property
@@ -149,7 +150,10 @@ class FittedMachine(MachineParameters, ABC):
         self._reservoir: Any = None
         self._visits = self._rows_seen = 0
         self.kernel_ = kernel
-        self._expansion = KernelExpansion.empty(kernel, X.shape[1], targets.count, dtype, centre)
+        few = sparse_pays(X, kernel)
+        self._expansion = KernelExpansion.empty(
+            kernel, X.shape[1], targets.count, dtype, centre, sparse_points=few
+        )
 
     def _precision_for(
         self, X: Any, targets: Targets, kernel: Kernel, centre: NDArray[np.float64] | None
@@ -160,8 +164,10 @@ class FittedMachine(MachineParameters, ABC):
         )
 
     def _look_at(self, X: Any, targets: Targets) -> None:
-        """Go over to double precision where new rows need it, or as the user says."""
+        """Go over to double precision where new rows need it, or as the user says; and to dense points."""
         model = self._expansion
+        if model.sparse_points and not sparse_pays(sparse_rows(X), model.kernel):
+            model = self._expansion = model.with_dense_points()
         dtype = self._precision_for(X, targets, model.kernel, model.centre)
         if self.precision != "auto" or dtype == np.float64:
             self._expansion = model.in_precision(dtype)
@@ -169,7 +175,9 @@ class FittedMachine(MachineParameters, ABC):
     def _problem(self, X: Any, targets: Targets) -> Problem:
         check_weights(targets.box)
         model = self._expansion
-        return Problem(Rows(X, model.points.dtype.type, model.centre), targets, self._rows_seen)
+        X = sparse_rows(X) if model.sparse_points else X
+        rows = Rows(X, model.points.dtype.type, model.centre, model.sparse_points)
+        return Problem(rows, targets, self._rows_seen)
 
 
 def resolve(kernel: Kernel, X: Any) -> Kernel:

@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils import check_array
 
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._polish.result import Polished
-from budgetsvm._problem.rows import as_rows
 
 __all__ = ["Polished", "polish"]
 
@@ -51,8 +49,7 @@ def polish(
     (True, True)
     """
     Z = check_array(Z, accept_sparse="csr", dtype=np.float64)
-    Z = as_rows(Z).toarray() if sparse.issparse(Z) else Z  # terms are dense
-    model = BudgetSVC(**{**parameters, "basis": Z, "budget": len(Z), "polish": True})
+    model = BudgetSVC(**{**parameters, "basis": Z, "budget": Z.shape[0], "polish": True})
     polished = model._fit(X, y, sample_weight)
     assert polished is not None  # there is a budget
     alpha = polished.alpha

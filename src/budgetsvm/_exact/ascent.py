@@ -10,7 +10,8 @@ from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.rows import dense_points, kernel_diagonal
+from budgetsvm._problem.points import points_of
+from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import PolishMoment
 
@@ -122,7 +123,7 @@ class Ascent:
     def model(self, expansion: Expansion) -> KernelExpansion:
         """Return an expansion as a model of its own."""
         rows = self.problem.rows
-        points = dense_points(rows, expansion.terms)
+        points = points_of(rows, expansion.terms)
         return KernelExpansion(self.kernel, points, expansion.coef, expansion.bias, rows.centre)
 
 

@@ -38,7 +38,7 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
 
     It must fit into memory, and cost no more than both phases would.
     """
-    n, n_features = problem.rows.X.shape
+    n = len(problem.rows)
     targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
     if kernel.in_python or isinstance(kernel, Sigmoid):  # which is not positive definite
         return False
@@ -48,7 +48,7 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     if budget < _FEW_TERMS and n > _FEW_ROWS * budget:  # then both phases take little time
         return False
-    values, points = n * n * size, n * n_features * size
+    values, points = n * n * size, n * problem.rows.point_cost * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
     return bool(fits)
 

@@ -13,7 +13,8 @@ from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import for_each, map_in_order
 from budgetsvm._model.term_store import TermStore
-from budgetsvm._problem.rows import Rows, dense_points
+from budgetsvm._problem.points import points_of
+from budgetsvm._problem.rows import Rows
 from budgetsvm.kernels import Kernel
 
 _Vector = NDArray[np.float64]
@@ -30,7 +31,7 @@ class KernelRows:
         """Keep at most `most_rows`, and not fewer than are asked for at once."""
         n = len(rows)
         self.rows, self.limits, self.count = rows, limits, 0
-        width = int(np.clip(_STRIPE_VALUES // rows.X.shape[1], _ROWS_AT_ONCE, _STRIPE))
+        width = int(np.clip(_STRIPE_VALUES // max(1.0, rows.point_cost), _ROWS_AT_ONCE, _STRIPE))
         self._slices = [slice(start, min(start + width, n)) for start in range(0, n, width)]
         self._terms = [_stored(rows, part, kernel) for part in self._slices]
         self._kernel = self._terms[0].core_kernel(kernel)
@@ -102,5 +103,5 @@ class KernelRows:
 
 def _stored(rows: Rows, part: slice, kernel: Kernel) -> TermStore:
     """Return some rows as the core wants terms."""
-    points = dense_points(rows, np.arange(part.start, part.stop))
-    return TermStore.of(points, np.zeros(len(points)), kernel, 0)
+    points = points_of(rows, part)
+    return TermStore.of(points, np.zeros(points.shape[0]), kernel, 0)

@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from budgetsvm._problem.rows import Rows, dense_points
+from budgetsvm._problem.points import Points, like_rows, points_of
+from budgetsvm._problem.rows import Rows, as_rows
 
 _ROWS_PER_CENTRE = 100  # more rows do not make better centres
 
 
-def random_rows(rows: Rows, count: int, rng: np.random.Generator) -> NDArray[Any]:
+def random_rows(rows: Rows, count: int, rng: np.random.Generator) -> Points:
     """Return distinct rows drawn at random."""
     chosen = rng.choice(len(rows), min(count, len(rows)), replace=False)
-    return dense_points(rows, chosen)
+    return points_of(rows, chosen)
 
 
 def cluster_centres(rows: Rows, count: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -30,13 +31,14 @@ def cluster_centres(rows: Rows, count: int, rng: np.random.Generator) -> NDArray
     return np.ascontiguousarray(means.cluster_centers_, dtype=rows.dtype)
 
 
-def given_points(points: Any, rows: Rows, budget: int) -> NDArray[Any]:
+def given_points(points: Any, rows: Rows, budget: int) -> Points:
     """Check the user's points, and return them as the core wants them."""
-    points = check_array(points, dtype=np.float64)
+    points = as_rows(check_array(points, accept_sparse="csr", dtype=np.float64))
     if points.shape[1] != rows.X.shape[1]:
         message = f"basis has {points.shape[1]} features, but X has {rows.X.shape[1]}"
         raise ValueError(message)
-    if len(points) > budget:
-        message = f"basis has {len(points)} points, more than budget={budget}; raise the budget"
+    if points.shape[0] > budget:
+        message = f"basis has {points.shape[0]} points, more than budget={budget}; raise the budget"
         raise ValueError(message)
-    return dense_points(replace(rows, X=points), np.arange(len(points)))
+    points = like_rows(points, rows)
+    return points_of(replace(rows, X=points), np.arange(points.shape[0]))

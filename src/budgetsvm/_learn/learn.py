@@ -12,6 +12,7 @@ from budgetsvm._learn.output_trainer import OutputTrainer, trial_visits
 from budgetsvm._learn.separate_outputs import SeparateOutputs
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import entry_room
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import SingleTarget, Targets
 from budgetsvm.monitoring._observer import NOBODY, Learned, Observers, Phase
@@ -87,7 +88,7 @@ def reduce_to_budget(model: KernelExpansion, settings: Settings) -> KernelExpans
     if budget is None or len(model) <= budget:
         return model
     several = len(model.coef) > 1
-    terms = model.stored()
+    terms = model.stored(room=entry_room(model.points) if model.sparse_points else 0)
     rows = np.zeros((terms.capacity, len(model.coef)))
     rows[: len(model)] = model.coef.T
     how = (terms.core_kernel(model.kernel), settings.maintenance.core(), budget)

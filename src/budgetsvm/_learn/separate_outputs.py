@@ -11,7 +11,7 @@ from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._learn.trainer import Trainer
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.rows import dense_points
+from budgetsvm._problem.points import points_of, stacked
 from budgetsvm.monitoring._observer import Counts, EpochRecord, Learned, LearnMoment, Observers
 
 
@@ -61,9 +61,7 @@ class SeparateOutputs(Trainer):
         """Return the state of training, with a model without terms of no weight."""
         known, used = len(self.model), np.asarray(self._coef.any(axis=0))
         rows = np.flatnonzero(used[known:])
-        points: NDArray[Any] = np.concatenate(
-            [self.model.points[used[:known]], dense_points(self.problem.rows, rows)]
-        )
+        points = stacked(self.model.points[used[:known]], points_of(self.problem.rows, rows))
         coef = np.ascontiguousarray(self._coef[:, used])
         model = replace(self.model, points=points, coef=coef, bias=self._bias)
         rounds = -(-len(self.history) // self.problem.targets.count)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import entry_room
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.monitoring._observer import (
@@ -80,7 +81,8 @@ class VisitingTrainer(Trainer):
         self.history: list[EpochRecord] = []
         self.stopped = False  #: because an observer, or the clock, said so
         self.bias = model.bias.copy() if settings.intercept else np.empty(0)
-        self.terms = model.stored(settings.budget or 0)
+        room = entry_room(problem.rows.X) if model.sparse_points else 0
+        self.terms = model.stored(settings.budget or 0, room)
         if settings.budget is not None:  # each visit of a small data set adds one at most
             self.terms.reserve(settings.budget + 1)
         self._lost = 0.0  # sum over the runs of maintenance, of the share of a step that they cost

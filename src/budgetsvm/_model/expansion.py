@@ -15,6 +15,7 @@ from budgetsvm._common.threads import for_each
 from budgetsvm._model.option_records import read_option
 from budgetsvm._model.pruning import OrderedTerms, ordered_if_it_pays
 from budgetsvm._model.term_store import TermStore
+from budgetsvm._problem.points import Points, longest_row, points_record, read_points
 from budgetsvm._problem.rows import Precision, Rows, dense_block
 from budgetsvm.kernels import Kernel
 
@@ -30,7 +31,7 @@ class KernelExpansion:
     """Points z_j, stored relative to `centre`, with coefficients (outputs, terms) and a bias each."""
 
     kernel: Kernel
-    points: NDArray[Any]
+    points: Points
     coef: NDArray[np.float64]
     bias: NDArray[np.float64]
     centre: NDArray[np.float64] | None
@@ -43,16 +44,19 @@ class KernelExpansion:
         n_outputs: int,
         dtype: Precision,
         centre: NDArray[np.float64] | None,
+        *,
+        sparse_points: bool = False,
     ) -> Self:
         """Return a model without terms."""
-        points, coef = np.zeros((0, n_features), dtype), np.zeros((n_outputs, 0))
+        make = sparse.csr_array if sparse_points else np.zeros
+        points, coef = make((0, n_features), dtype=dtype), np.zeros((n_outputs, 0))
         return cls(kernel, points, coef, np.zeros(n_outputs), centre)
 
     def record(self) -> Record:
         """Return what it is made of."""
         return {
             "kernel": self.kernel,
-            "points": self.points,
+            "points": points_record(self.points),
             "coef": self.coef,
             "bias": self.bias,
             "centre": self.centre,
@@ -64,8 +68,8 @@ class KernelExpansion:
         kernel = read_option(Kernel, fields, "kernel")  # type: ignore[type-abstract]
         if kernel.resolve(1, 1.0) != kernel:
             fields.fail("kernel", f"must have numbers in it, not {kernel!r}")
-        points = fields.array("points", (np.float32, np.float64), (None, None), finite=True)
-        coef = fields.array("coef", (np.float64,), (None, len(points)), finite=True)
+        points = read_points(fields, "points")
+        coef = fields.array("coef", (np.float64,), (None, points.shape[0]), finite=True)
         bias = fields.array("bias", (np.float64,), (len(coef),), finite=True)
         centre = fields.optional(lambda name: _read_centre(fields, name, points.shape[1]), "centre")
         fields.end()
@@ -73,21 +77,36 @@ class KernelExpansion:
             fields.fail("points", "must have a feature, and 'coef' an output")
         if centre is not None and not kernel.translation_invariant:
             fields.fail("centre", f"must be None: the kernel {kernel!r} depends on the origin")
+        if sparse.issparse(points) and (kernel.in_python or centre is not None):
+            fields.fail("points", "must be dense for a kernel function, and less a centre")
         with np.errstate(over="ignore"):
             if not np.isfinite((points.astype(np.float64) ** 2).sum()):
                 fields.fail("points", "has values too large for their squares")
         return cls(kernel, points, coef, bias, centre)
 
-    def with_points(self, points: NDArray[Any]) -> Self:
+    def with_points(self, points: Points) -> Self:
         """Return a model with other points, whose coefficients are not known yet."""
         n_outputs = len(self.coef)
-        coef, bias = np.zeros((n_outputs, len(points))), np.zeros(n_outputs)
+        coef, bias = np.zeros((n_outputs, points.shape[0])), np.zeros(n_outputs)
         return replace(self, points=points, coef=coef, bias=bias)
 
-    def stored(self, capacity: int = 0) -> TermStore:
-        """Return the terms for the core, which goes by the norms of rows of coefficients if there are several."""
+    @property
+    def sparse_points(self) -> bool:
+        """Whether its points are sparse."""
+        return bool(sparse.issparse(self.points))
+
+    def with_dense_points(self) -> Self:
+        """Return the same model with points that are not sparse."""
+        return replace(self, points=self.points.toarray()) if self.sparse_points else self
+
+    def stored(self, capacity: int = 0, room: int = 0) -> TermStore:
+        """Return the terms for the core, which goes by the norms of rows of coefficients if there are several.
+
+        They can change; sparse ones may have as many entries as there is room for, or as they have already.
+        """
         sizes = self.coef[0] if len(self.coef) == 1 else np.linalg.norm(self.coef, axis=0)
-        return TermStore.of(self.points, sizes, self.kernel, capacity)
+        entries = max(room, longest_row(self.points)) if self.sparse_points else None
+        return TermStore.of(self.points, sizes, self.kernel, capacity, entries)
 
     def in_precision(self, dtype: Precision) -> Self:
         """Return the same model in other arithmetic."""
@@ -97,10 +116,10 @@ class KernelExpansion:
         return self.record()  # and nothing that can be found anew
 
     def __len__(self) -> int:
-        return len(self.points)
+        return int(self.points.shape[0])
 
-    def original_points(self) -> NDArray[np.float64]:
-        """Return the points in the coordinates of the data."""
+    def original_points(self) -> Points:
+        """Return the points in the coordinates of the data, in float64."""
         points = self.points.astype(np.float64)
         return points if self.centre is None else points + self.centre
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from budgetsvm import _core
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.term_store import TermStore
+from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Rows
 from budgetsvm.kernels import Gaussian, Kernel, Laplacian
 
@@ -59,7 +61,7 @@ class OrderedTerms:
 
 
 def ordered_if_it_pays(
-    points: NDArray[Any], coef: NDArray[np.float64], kernel: Kernel
+    points: Points, coef: NDArray[np.float64], kernel: Kernel
 ) -> OrderedTerms | None:
     """Return terms in order, if most panels do not count: for the terms themselves, as a sample of rows."""
     rows, least = Rows(points, points.dtype.type, None), float(np.finfo(points.dtype).eps) / 64
@@ -70,12 +72,12 @@ def ordered_if_it_pays(
     return ordered if _pays(share, ordered.n_panels, ordered.store.lanes) else None
 
 
-def may_prune(rows: Rows, points: NDArray[Any], kernel: Kernel, least: float) -> bool:
+def may_prune(rows: Rows, points: Points, kernel: Kernel, least: float) -> bool:
     """Whether many kernel values of some rows and terms are below `least`: a look that costs nothing."""
+    if sparse.issparse(points) or points.shape[1] > _MOST_FEATURES or len(rows) == 0:
+        return False
     lanes = _core.PANEL_BYTES // points.itemsize
     if not isinstance(kernel, Gaussian | Laplacian) or len(points) < _LEAST_PANELS * lanes:
-        return False
-    if points.shape[1] > _MOST_FEATURES or len(rows) == 0:
         return False
     some = points[:: -(-len(points) // _SAMPLE_TERMS)]
     terms = TermStore.of(some, np.zeros(len(some)), kernel, 0)

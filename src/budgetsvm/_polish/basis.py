@@ -26,7 +26,8 @@ from budgetsvm._common.independent import explained, independent_rows
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._common.triangular import solve_lower, solve_upper, upper_times
 from budgetsvm._model.term_store import TermStore
-from budgetsvm._problem.rows import Precision
+from budgetsvm._problem.points import Points
+from budgetsvm._problem.rows import Precision, Rows
 from budgetsvm.kernels import Kernel
 
 # A term is left out of the basis if less than this share of the largest k(z, z) is new in it: its
@@ -46,7 +47,7 @@ _SMALL = 1024  # terms: of no more, LAPACK chooses
 class LeftOut:
     """Terms that were left out; `lower` are their rows of L, for the terms kept and then themselves."""
 
-    points: NDArray[Any]
+    points: Points
     lower: NDArray[np.float64]
 
 
@@ -58,7 +59,7 @@ class Basis:
     """
 
     kernel: Kernel
-    points: NDArray[Any]
+    points: Points
     kept: NDArray[np.int64]
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
@@ -68,7 +69,7 @@ class Basis:
     @classmethod
     def of(
         cls,
-        points: NDArray[Any],
+        points: Points,
         kernel: Kernel,
         *,
         constant: bool = False,
@@ -93,13 +94,13 @@ class Basis:
         return cls(kernel, points[kept], kept, *matrices, left_out, n_threads)
 
     @classmethod
-    def plain(cls, points: NDArray[Any], kernel: Kernel) -> Self:
+    def plain(cls, points: Points, kernel: Kernel) -> Self:
         """Return points as they are, as if they were orthonormal: sums over rows stay what they are."""
-        one = np.eye(len(points))
-        return cls(kernel, points, np.arange(len(points)), one, one)
+        one = np.eye(points.shape[0])
+        return cls(kernel, points, np.arange(len(one)), one, one)
 
     def __len__(self) -> int:
-        return len(self.points)
+        return int(self.points.shape[0])
 
     @property
     def dimension(self) -> int:
@@ -225,21 +226,20 @@ def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> 
     return np.asarray(dtrmm(1.0, inverse.T, rows, lower=1, overwrite_b=1).T)
 
 
-def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:
+def _tolerance(points: Points, kernel: Kernel, precision: Precision) -> float:
     """Return the share of the largest kernel value that must be new in a term."""
     error = kernel.relative_error(points) * float(np.finfo(precision).eps)
     amplified = min(error / _AMPLIFIED_ERROR, _LARGEST_TOLERANCE**0.5) ** 2
     return float(max(_RANK_TOLERANCE[precision], amplified))
 
 
-def _gram(points: NDArray[np.float64], kernel: Kernel) -> NDArray[np.float64]:
+def _gram(points: Points, kernel: Kernel) -> NDArray[np.float64]:
     if (
         kernel.relative_error(points) > _IMPRECISE
     ):  # then by differences of features, which takes longer
         return kernel.matrix(points, points)
-    terms = TermStore.of(points, np.zeros(len(points)), kernel, 0)
-    gram = np.empty((len(points), len(points)))
-    _core.kernel_block(
-        (points, None, None), terms.arrays, terms.size, terms.core_kernel(kernel), gram
-    )
+    n, rows = points.shape[0], Rows(points, np.float64, None)
+    terms, gram = TermStore.of(points, np.zeros(n), kernel, 0), np.empty((n, n))
+    source = rows.source(slice(0, n))
+    _core.kernel_block(source, terms.arrays, terms.size, terms.core_kernel(kernel), gram)
     return symmetrised(gram)

@@ -124,7 +124,7 @@ def _solve(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> tuple[Polished, Problem]:
     """Solve a problem in the span of a model's terms; returns also the problem."""
-    n_features, tell = model.points.shape[1], how.observer
+    tell = how.observer
     try:
         tell.expect(_tasks(problem, len(model), how.limits))
         tell.in_task(BASIS)
@@ -136,7 +136,7 @@ def _solve(
             tick=how.limits.tick,
         )
         if basis.dimension == 0:  # the kernel vanishes: so does the model
-            return no_model(problem.targets, n_features, optimal=True), problem
+            return no_model(problem.targets, model.points, optimal=True), problem
         ahead = _tasks(problem, basis.dimension, how.limits)
         tell.expect({name: ahead[name] for name in ahead if name != BASIS})
         tell.in_task(VALUES)
@@ -146,7 +146,7 @@ def _solve(
             ahead[CHECK] = ahead[VALUES]  # which took much less, as few of them were computed
         tell.expect({name: ahead[name] for name in ahead if name not in (BASIS, VALUES)})
     except OutOfTime:  # before there was anything to show
-        return no_model(problem.targets, n_features, optimal=False), problem
+        return no_model(problem.targets, model.points, optimal=False), problem
     return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, start))
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.public import public_in
 from budgetsvm._polish.basis import Basis
+from budgetsvm._problem.points import Points
 from budgetsvm._problem.targets import Targets
 from budgetsvm.monitoring._observer import FitObserver
 
@@ -52,7 +53,7 @@ class Polished:
 
     Attributes
     ----------
-    points : ndarray of shape (n_terms, n_features)
+    points : ndarray or sparse array of shape (n_terms, n_features)
         A linearly independent subset of the points given.
     coef : ndarray of shape (n_outputs, n_terms), or (n_terms,) of a single output from ``polish()``
         Their coefficients.
@@ -74,7 +75,7 @@ class Polished:
         What an audit looks at while a fit is running.
     """
 
-    points: NDArray[np.float64]
+    points: Points
     coef: NDArray[np.float64]
     bias: NDArray[np.float64]
     alpha: NDArray[np.float64] | None
@@ -86,8 +87,8 @@ class Polished:
     evidence: Evidence | None = field(default=None, repr=False)
 
 
-def no_model(targets: Targets, n_features: int, *, optimal: bool) -> Polished:
-    """Return the model without terms, which is optimal where no term can add anything."""
+def no_model(targets: Targets, points: Points, *, optimal: bool) -> Polished:
+    """Return the model without any of these terms, which is optimal where no term can add anything."""
     total, count = 0.0, targets.count
     for c in range(count):
         single = targets.of_output(c)
@@ -95,8 +96,8 @@ def no_model(targets: Targets, n_features: int, *, optimal: bool) -> Polished:
         total += single.cost(slack)
     dual, gap = (total, 0.0) if optimal else (0.0, 1.0)
     alpha = single.alpha(slack, 0.0) if optimal and count == 1 else None
-    points, coef = np.zeros((0, n_features)), np.zeros((count, 0))
-    return Polished(points, coef, np.zeros(count), alpha, total, dual, gap, optimal, 0)
+    none, coef = points[:0].astype(np.float64), np.zeros((count, 0))
+    return Polished(none, coef, np.zeros(count), alpha, total, dual, gap, optimal, 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def polish_in_span(problem: Problem, matrix: Matrix, how: Solving) -> Polished:
             settled = _solve_separate(problem, matrix, how, settle)
             return _put_together(settled, matrix.basis, settle.rows, how.limits.tol)
     except OutOfTime:  # before there was anything to show
-        return no_model(problem.targets, matrix.basis.points.shape[1], optimal=False)
+        return no_model(problem.targets, matrix.basis.points, optimal=False)
 
 
 def _solve_coupled(targets: ClassTargets, matrix: Matrix, how: Solving) -> Polished:

@@ -46,6 +46,7 @@ class Rows:
     X: Any
     dtype: Precision
     centre: NDArray[np.float64] | None
+    sparse_points: bool = False  #: whether terms that are made from them are sparse
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -56,6 +57,11 @@ class Rows:
         if sparse.issparse(self.X) and self.centre is None:
             return float(self.X.nnz / max(1, len(self)))
         return float(self.X.shape[1])
+
+    @property
+    def point_cost(self) -> float:
+        """Values of a row that is a term, what goes with sparse ones included."""
+        return 4 * self.row_cost if self.sparse_points else float(self.X.shape[1])
 
     def block(self, chosen: slice | NDArray[np.int64]) -> Block:
         """Return the chosen rows."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._problem.rows import dense_points
+from budgetsvm._problem.points import points_of
 from budgetsvm.monitoring._interface import TrainingData
 
 _LEAST_ROWS = 100  # of a sample
@@ -80,7 +80,7 @@ class Objectives:
         n = len(support)
         whole = replace(
             model,
-            points=dense_points(self._data.rows, support),
+            points=points_of(self._data.rows, support),
             coef=weights[np.newaxis],
             bias=np.zeros(1),
         )

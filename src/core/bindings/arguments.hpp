@@ -38,8 +38,13 @@ using MatrixArg = std::variant<Array<const float, 2>, Array<const double, 2>, Sp
 // A matrix, which of its rows (none: all), and what to subtract (none: nothing).
 using RowsArg = std::tuple<MatrixArg, std::optional<Array<const std::int64_t, 1>>,
                            std::optional<Array<const double, 1>>>;
+// Values, features, where each point begins and how many entries it has; the number of features.
 template <class T>
-using TermsArg = std::tuple<Array<T, 3>, Array<T, 1>, Array<double, 1>>;
+using SlotsArg = std::tuple<Array<T, 1>, Array<std::int32_t, 1>, Array<const std::int64_t, 1>,
+                            Array<std::int32_t, 1>, std::int32_t>;
+template <class T>
+using TermsArg =
+    std::tuple<std::variant<Array<T, 3>, SlotsArg<T>>, Array<T, 1>, Array<double, 1>>;
 using KernelArg = std::tuple<std::string, double, double, int, nb::object>;
 using LossArg = std::tuple<std::string, double>;  // name, epsilon
 
@@ -138,17 +143,97 @@ inline Rows unpack_rows(const RowsArg& arg, std::int32_t features) {
 }
 
 template <class T>
-Terms<T> unpack_terms(const TermsArg<T>& arg, std::int32_t size) {
-    const auto& [panels, norms, coef] = arg;
+Terms<T> unpack_points(const Array<T, 3>& panels, std::int32_t) {
     require(panels.shape(2) == static_cast<std::size_t>(lanes<T>), "panels have the wrong width");
     const std::int32_t features = checked_length(panels.shape(1));
     const std::int32_t capacity =
         checked_length(checked_length(panels.shape(0)) * static_cast<std::size_t>(lanes<T>));
-    require(norms.shape(0) == static_cast<std::size_t>(capacity) &&
-                coef.shape(0) == static_cast<std::size_t>(capacity),
-            "panels, norms and coef differ in length");
+    return {panels.data(), nullptr, nullptr, 0, capacity, features};
+}
+
+// Slots are where there are entries; the features of these exist, and rise.
+template <class T>
+void check_entries(const Slots<T>& slots, std::int32_t size, std::int64_t stored,
+                   std::int32_t features) {
+    bool sound = true;
+    for (std::int32_t j = 0; j < slots.capacity; ++j) {
+        const std::int64_t from = slots.starts[j], to = slots.starts[j + 1];
+        require(0 <= from && from <= to && to <= stored, "where sparse terms start is out of order");
+        if (j >= size) continue;
+        const std::int32_t count = slots.counts[j];
+        require(0 <= count && count <= to - from, "a sparse term has more entries than its slot");
+        std::int32_t before = -1;
+        for (std::int64_t e = from; e < from + count; ++e) {
+            sound = sound && before < slots.indices[e] && slots.indices[e] < features;
+            before = slots.indices[e];
+        }
+    }
+    require(sound, "the features of a sparse term are out of order or out of range");
+}
+
+template <class T>
+Terms<T> unpack_points(const SlotsArg<T>& arg, std::int32_t size) {
+    constexpr std::size_t most_entries = std::size_t{1} << 30;
+    const auto& [values, indices, starts, counts, features] = arg;
+    const std::int32_t capacity = checked_length(counts.shape(0));
+    require(features >= 0 && capacity > 0 && capacity % lanes<T> == 0 &&
+                starts.shape(0) == counts.shape(0) + 1 && values.shape(0) == indices.shape(0) &&
+                values.shape(0) <= most_entries,
+            "sparse terms have the wrong shape");
     require(0 <= size && size <= capacity, "size exceeds the capacity");
-    return {panels.data(), norms.data(), coef.data(), size, capacity, features};
+    Slots<T> slots{values.data(), indices.data(), starts.data(), counts.data(), capacity, 0};
+    check_entries(slots, size, static_cast<std::int64_t>(values.shape(0)), features);
+    std::int64_t room = slots.starts[1] - slots.starts[0];
+    for (std::int32_t j = 0; j < capacity; ++j)
+        room = std::min(room, slots.starts[j + 1] - slots.starts[j]);
+    slots.room = static_cast<std::int32_t>(room);
+    return {nullptr,  nullptr,  nullptr, 0, capacity,
+            features, std::make_shared<SparsePoints<T>>(slots, size)};
+}
+
+template <class T>
+Terms<T> unpack_terms(const TermsArg<T>& arg, std::int32_t size) {
+    const auto& [points, norms, coef] = arg;
+    Terms<T> terms =
+        std::visit([&](const auto& some) { return unpack_points<T>(some, size); }, points);
+    require(norms.shape(0) == static_cast<std::size_t>(terms.capacity) &&
+                coef.shape(0) == static_cast<std::size_t>(terms.capacity),
+            "points, norms and coef differ in length");
+    require(0 <= size && size <= terms.capacity, "size exceeds the capacity");
+    terms.norms = norms.data();
+    terms.coef = coef.data();
+    terms.size = size;
+    return terms;
+}
+
+// Terms in panels, for what goes by these.
+template <class T>
+Terms<T> unpack_panels(const TermsArg<T>& arg, std::int32_t size) {
+    require(std::get<0>(arg).index() == 0, "terms must be in panels, and not sparse");
+    return unpack_terms<T>(arg, size);
+}
+
+// Every slot has room for any of the sparse terms.
+template <class T>
+void check_movable(const Terms<T>& terms) {
+    for (std::int32_t j = 0; terms.sparse && j < terms.size; ++j)
+        require(terms.sparse->row(j).count <= terms.room(), "slots of sparse terms differ in room");
+}
+
+// And for all of these rows.
+template <class T>
+void check_room(const Rows& rows, const Terms<T>& terms) {
+    if (!terms.sparse) return;
+    check_movable(terms);
+    require(rows.indices, "sparse terms cannot be learned from dense rows");
+    for (std::int64_t r = 0; r < rows.count; ++r) {
+        const std::int64_t from = rows.start(r);
+        require(rows.length(r) <= terms.room(), "a row has more entries than a sparse term");
+        bool rising = true;
+        for (std::int32_t e = 1; e < rows.length(r); ++e)
+            rising = rising && rows.indices[from + e - 1] < rows.indices[from + e];
+        require(rising, "the features of a row are out of order");
+    }
 }
 
 // A kernel that is a Python function borrows it: the arguments of the call keep it alive.
@@ -175,6 +260,13 @@ inline Kernel unpack_kernel(const KernelArg& arg, std::int32_t features) {
     if (!kernel.choose(name, parameters)) throw nb::value_error(("unknown kernel " + name).c_str());
     require(gamma >= 0 && std::isfinite(gamma), "gamma must be finite, and not negative");
     require(std::isfinite(coef0) && degree >= 1, "coef0 must be finite, the degree at least 1");
+    return kernel;
+}
+
+template <class T>
+Kernel unpack_kernel(const KernelArg& arg, const Terms<T>& terms) {
+    const Kernel kernel = unpack_kernel(arg, terms.features);
+    require(!(terms.sparse && kernel.sees_only_terms()), "a kernel function needs dense terms");
     return kernel;
 }
 

@@ -13,6 +13,7 @@ void for_points(const RowsArg& rows_arg, const Terms<T>& terms, const Kernel& ke
     const Rows rows = unpack_rows(rows_arg, terms.features);
     require(static_cast<std::int64_t>(out_length) == rows.count, "out has the wrong length");
     nb::gil_scoped_release release;
+    terms.prepare();
     PointBlock<T> block;
     for (std::int64_t start = 0; start < rows.count; start += points_at_once) {
         const auto count =
@@ -26,7 +27,7 @@ template <class T>
 void decision(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_t size,
               const KernelArg& kernel_arg, Array<double, 1> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms);
     double* values = out.data();
     for_points(rows, terms, kernel, out.shape(0), [&](std::int64_t start, Points<T> points) {
         std::fill(values + start, values + start + points.count, 0.0);
@@ -39,7 +40,7 @@ template <class T>
 void kernel_block(const RowsArg& rows, const TermsArg<T>& terms_arg, std::int32_t size,
                   const KernelArg& kernel_arg, Array<T, 2> out) {
     const Terms<T> terms = unpack_terms(terms_arg, size);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms);
     const std::int32_t width = checked_length(out.shape(1));
     require(width == size || width == size + 1, "out has the wrong width");
     T* values = out.data();

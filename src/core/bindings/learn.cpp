@@ -31,7 +31,8 @@ Result run(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& te
            const MaintenanceArg& maintenance_arg, const BatchArg& batch_arg, Solver solver) {
     Terms<T> terms = unpack_terms(terms_arg, size);
     const Visits visits = unpack_visits(rows, problem, terms.features);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    check_room(visits.rows, terms);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms);
     const auto [batch_size, n_threads] = unpack_batch(batch_arg, kernel);
     const bool unlimited = budget == 0;
     require(unlimited == (visits.slots != nullptr) || visits.count == 0,
@@ -48,6 +49,7 @@ Result run(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& te
             using Maintenance = typename decltype(type)::type;
             Maintenance maintenance(kernel, terms, options);
             nb::gil_scoped_release release;
+            terms.prepare();
             ThreadTeam team(std::min(n_threads, batch.most_tiles()),
                             [&](std::int32_t i) { batch.evaluate(i, visits.rows, terms); });
             BudgetedModel<T, Maintenance> model{
@@ -65,8 +67,9 @@ Result run_joint(const RowsArg& rows, const Array<const std::int64_t, 1>& order,
                  Array<double, 1> bias, std::int32_t budget, const KernelArg& kernel_arg,
                  const MaintenanceArg& maintenance_arg, Solver solver) {
     Terms<T> terms = unpack_terms(terms_arg, size);
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms);
     const JointVisits visits = unpack_joint_visits(rows, order, diagonal, targets, terms.features);
+    check_room(visits.rows, terms);
     const std::int32_t outputs = visits.targets.outputs;
     require(coef.shape(1) == static_cast<std::size_t>(outputs) &&
                 coef.shape(0) >= static_cast<std::size_t>(terms.capacity) &&
@@ -81,6 +84,7 @@ Result run_joint(const RowsArg& rows, const Array<const std::int64_t, 1>& order,
                                              bias.shape(0) ? bias.data() : nullptr, budget,
                                              maintenance);
             nb::gil_scoped_release release;
+            terms.prepare();
             return JointSolve(visits, model, solver).run(kernel);
         });
     return result(terms.size, tally);

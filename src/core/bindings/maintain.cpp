@@ -23,11 +23,13 @@ std::tuple<std::int32_t, double> reduce(const TermsArg<T>& terms_arg, std::int32
                                         std::int32_t budget) {
     Terms<T> terms = unpack_terms(terms_arg, size);
     require(budget >= 0, "the budget must not be negative");
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    check_movable(terms);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms);
     Batch<T> empty(kernel, terms, 1, false);
     return with_maintenance<T>(maintenance_arg, kernel, [&](auto type, const auto& options) {
         typename decltype(type)::type maintenance(kernel, terms, options);
         nb::gil_scoped_release release;
+        terms.prepare();
         return reduce_some(terms, budget, [&] { return maintenance.reduce(terms, empty); });
     });
 }
@@ -40,7 +42,8 @@ std::tuple<std::int32_t, double> joint_reduce(const TermsArg<T>& terms_arg, std:
                                               std::int32_t budget) {
     Terms<T> terms = unpack_terms(terms_arg, size);
     require(budget >= 0, "the budget must not be negative");
-    const Kernel kernel = unpack_kernel(kernel_arg, terms.features);
+    check_movable(terms);
+    const Kernel kernel = unpack_kernel(kernel_arg, terms);
     const std::int32_t outputs = checked_length(coef.shape(1));
     require(outputs >= 1 && coef.shape(0) >= static_cast<std::size_t>(terms.capacity),
             "rows of coefficients and terms differ in length");
@@ -48,6 +51,7 @@ std::tuple<std::int32_t, double> joint_reduce(const TermsArg<T>& terms_arg, std:
     return with_maintenance<T>(maintenance_arg, kernel, [&](auto type, const auto& options) {
         typename decltype(type)::type::Joint maintenance(kernel, terms, options);
         nb::gil_scoped_release release;
+        terms.prepare();
         return reduce_some(terms, budget, [&] { return maintenance.reduce(model, nullptr); });
     });
 }

@@ -63,7 +63,7 @@ template <class T>
 void pruned_decision(const RowsArg& rows_arg, const TermsArg<T>& terms_arg, std::int32_t size,
                      const KernelArg& kernel, const ExtentsArg<T>& extents_arg,
                      Array<double, 1> out) {
-    const Terms<T> terms = unpack_terms(terms_arg, size);
+    const Terms<T> terms = unpack_panels<T>(terms_arg, size);
     const Extents<T> extents = unpack_extents(extents_arg, terms.view().count());
     require(extents.features == terms.features, "extents and terms differ in their features");
     const RadialLoops<T> radial = unpack_radial<T>(kernel, terms.features);
@@ -123,7 +123,7 @@ template <class T>
 void panel_values(const RowsArg& rows_arg, const TermsArg<T>& terms_arg, std::int32_t size,
                   const KernelArg& kernel, Array<const std::int64_t, 1> starts,
                   Array<const std::int32_t, 1> numbers, Array<T, 2> out) {
-    const Terms<T> terms = unpack_terms(terms_arg, size);
+    const Terms<T> terms = unpack_panels<T>(terms_arg, size);
     const RadialLoops<T> radial = unpack_radial<T>(kernel, terms.features);
     const Rows rows = unpack_rows(rows_arg, terms.features);
     require(starts.shape(0) == static_cast<std::size_t>(rows.count) + 1,

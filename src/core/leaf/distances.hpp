@@ -5,6 +5,9 @@
 //
 // The leaf instantiates them for packs of numbers, model/kernels.hpp for one: Math has what
 // operators do not. A new distance is a struct here and its place in the list at the end.
+//
+// Of sparse terms, too, only the features that both have are touched: `overlap` is what such a
+// feature adds to the distance between points that share none, and `of_overlaps` the distance.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +32,14 @@ struct SquaredEuclidean {
     static BUDGETSVM_INLINE P distance(P x_norm, P z_norm, P sum) {
         return (x_norm + z_norm) - (sum + sum);
     }
+    template <class Math, class P>
+    static BUDGETSVM_INLINE P overlap(P sum, P x, P z) {
+        return sum + x * z;
+    }
+    template <class P>
+    static BUDGETSVM_INLINE P of_overlaps(P x_norm, P z_norm, P sum) {
+        return (x_norm + z_norm) - (sum + sum);
+    }
     // What a feature adds that is beyond a bound by this much.
     template <class P>
     static BUDGETSVM_INLINE P of_gap(P gap) {
@@ -45,6 +56,14 @@ struct Manhattan {
     template <class P>
     static BUDGETSVM_INLINE P distance(P, P z_norm, P sum) {
         return z_norm + sum;
+    }
+    template <class Math, class P>
+    static BUDGETSVM_INLINE P overlap(P sum, P x, P z) {
+        return sum + ((Math::absolute(x - z) - Math::absolute(x)) - Math::absolute(z));
+    }
+    template <class P>
+    static BUDGETSVM_INLINE P of_overlaps(P x_norm, P z_norm, P sum) {
+        return (x_norm + z_norm) + sum;
     }
     template <class P>
     static BUDGETSVM_INLINE P of_gap(P gap) {

@@ -14,6 +14,7 @@
 #include "leaf/panel_rows.hpp"
 #include "leaf/row_groups.hpp"
 #include "leaf/search.hpp"
+#include "leaf/sparse_terms.hpp"
 
 namespace budgetsvm {
 namespace {
@@ -227,7 +228,7 @@ constexpr Radial<T> radial_table = {
     [](Points<T> x, Panels<T> z, T gamma, Out<T> out) {
         radial<Distance, Want::kernel, T>(x, z, gamma, out, nullptr, nullptr);
     },
-    radial<Distance, Want::sums, T>, to_extents<Distance, T>};
+    radial<Distance, Want::sums, T>, to_extents<Distance, T>, sparse_distances<Distance, T>};
 
 // ---- sums, in a fixed order whatever the instruction set's neighbour does ----
 
@@ -284,6 +285,7 @@ void axpy(T scale, const T* x, T* y, std::int32_t count) {
 template <class T, class... Each>
 constexpr Leaf<T> make_table(DistanceList<Each...>) {
     return {dot<T>,
+            sparse_dot<T>,
             {radial_table<Each, T>...},
             decay<T>,
             decayed_sum<T>,

@@ -6,11 +6,14 @@
 // feature of all its terms is 256 contiguous bytes. SIMD lanes then run along the terms, and a
 // sparse row reads the features it has and no others. Some points are evaluated against a panel
 // before the next panel has its turn: it stays in the first-level cache meanwhile.
+//
+// Or they are sparse, and found by feature: see leaf/feature_index.hpp.
 #pragma once
 
 #include <cstdint>
 
 #include "leaf/distances.hpp"
+#include "leaf/feature_index.hpp"
 
 namespace budgetsvm {
 
@@ -101,6 +104,9 @@ struct Radial {
     // out[i * extents.padded_count() + b] = e - weights[b] over whole panels of extents, where e is
     // at most gamma times the distance of x_i to extent b.
     void (*to_extents)(Points<T> x, Extents<T> extents, T gamma, T* out);
+    // Distances of a point to the first `count` of sparse terms with these norms.
+    void (*sparse_distances)(Row<T> x, T x_norm, FeatureIndex<T> terms, const T* norms,
+                             std::int32_t count, T* out);
 };
 
 // What a merge partner must beat: see maintenance/partner.hpp.
@@ -116,6 +122,8 @@ template <class T>
 struct Leaf {
     // out[i * stride + j] = <x_i, z_j> over whole panels.
     void (*dot)(Points<T> x, Panels<T> z, T* out, std::int64_t stride);
+    // out[j] = <x, z_j> for the first `count` of sparse terms.
+    void (*sparse_dot)(Row<T> x, FeatureIndex<T> terms, std::int32_t count, T* out);
     // For each of Distances, in their order; radial_of finds one.
     Radial<T> radial[n_distances];
     // out[j] = exp(-gamma * distances[j]) over whole panels.

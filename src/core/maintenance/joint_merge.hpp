@@ -25,8 +25,7 @@ class JointMerge {
     JointMerge(const Kernel& kernel, const Terms<T>& terms, const MaintenanceOptions& options)
         : kernel_(*kernel.as<Gaussian>()),
           options_(options),
-          distances_(static_cast<std::size_t>(padded(terms.capacity, lanes<T>))),
-          point_(static_cast<std::size_t>(terms.features)) {}
+          distances_(static_cast<std::size_t>(padded(terms.capacity, lanes<T>))) {}
 
     // Returns the degradation. Nothing to merge with: the term is removed.
     double reduce(JointTerms<T>& model, const T* newest) {
@@ -47,9 +46,8 @@ class JointMerge {
 
     const T* distances_of(const Terms<T>& terms, std::int32_t a, const T* newest) {
         if (newest && a == terms.size - 1) return newest;
-        terms.copy_point(a, point_.data());
-        const Row<T> point{point_.data(), nullptr, terms.features};
-        kernel_.pairs(point, terms.norms[a], terms, distances_.data());
+        point_.take(terms, a);
+        kernel_.pairs(point_.row(), terms.norms[a], terms, distances_.data());
         return distances_.data();
     }
 
@@ -100,13 +98,13 @@ class JointMerge {
         Terms<T>& terms = model.terms;
         load_members(model);
         point_ = points_[0], row_ = rows_[0];
-        for (std::size_t i = 1; i < members_.size(); ++i) absorb(i, i + 1 < members_.size());
+        for (std::size_t i = 1; i < members_.size(); ++i)
+            absorb(i, terms.room(), i + 1 < members_.size());
         const double degradation = refold();
         std::sort(members_.begin(), members_.end());
         const std::int32_t first = members_[0];
-        const Row<T> point{point_.data(), nullptr, terms.features};
-        terms.place(first, point);
-        terms.norms[first] = kernel_.norm(point);
+        terms.place(first, point_.row());
+        terms.norms[first] = kernel_.norm(point_.row());
         model.set_row(first, row_.data());
         for (std::size_t i = members_.size() - 1; i > 0; --i) model.remove(members_[i]);
         return std::max(0.0, degradation);
@@ -118,25 +116,25 @@ class JointMerge {
             rows_.resize(members_.size());
         }
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            points_[i].resize(static_cast<std::size_t>(model.terms.features));
-            model.terms.copy_point(members_[i], points_[i].data());
+            points_[i].take(model.terms, members_[i]);
             const double* row = model.row(members_[i]);
             rows_[i].assign(row, row + model.outputs);
         }
     }
 
-    // Merge member i into the point so far and, if more are to come, the row.
-    void absorb(std::size_t i, bool more) {
+    // Merge member i into the point so far and, if more are to come, the row. Sparse points that
+    // together have more entries than there is room for are merged where the heavier one is.
+    void absorb(std::size_t i, std::int32_t room, bool more) {
         const double own = std::sqrt(product(row_, row_));
         const double other = std::sqrt(product(rows_[i], rows_[i]));
         const double t = cosine(product(row_, rows_[i]), own * other);
-        const double L = scaled(squared_distance(point_, points_[i]));
+        const double L = scaled(point_.squared_distance(points_[i]));
         const bool lighter = own <= other;
         const double rho = lighter ? own / other : other / own;
-        const double h = merge_point(rho, t, L, precise_iterations).h;
+        const bool fits = point_.fits(points_[i], room);
+        const double h = fits ? merge_point(rho, t, L, precise_iterations).h : 0.0;
         const double share = lighter ? h : 1 - h, rest = 1 - share;
-        for (std::size_t k = 0; k < point_.size(); ++k)
-            point_[k] = static_cast<T>(share) * point_[k] + static_cast<T>(rest) * points_[i][k];
+        point_.mix(static_cast<T>(share), points_[i], static_cast<T>(rest));
         if (!more) return;
         const double kept = std::exp(-L * rest * rest), added = std::exp(-L * share * share);
         for (std::size_t c = 0; c < row_.size(); ++c)
@@ -149,20 +147,16 @@ class JointMerge {
         apart_.clear();
         std::fill(row_.begin(), row_.end(), 0.0);
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            apart_.push_back(scaled(squared_distance(points_[i], point_)));
+            apart_.push_back(scaled(points_[i].squared_distance(point_)));
             const double seen = std::exp(-apart_[i]);
             for (std::size_t c = 0; c < row_.size(); ++c) row_[c] += seen * rows_[i][c];
             degradation += product(rows_[i], rows_[i]) * -std::expm1(-2 * apart_[i]);
             for (std::size_t j = 0; j < i; ++j)
                 degradation += 2 * product(rows_[i], rows_[j]) *
-                               exp_difference(scaled(squared_distance(points_[i], points_[j])),
+                               exp_difference(scaled(points_[i].squared_distance(points_[j])),
                                               apart_[i] + apart_[j]);
         }
         return degradation;
-    }
-
-    static double squared_distance(const std::vector<T>& a, const std::vector<T>& b) {
-        return leaf<T>().squared_distance(a.data(), b.data(), static_cast<std::int32_t>(a.size()));
     }
 
     static double product(const std::vector<double>& a, const std::vector<double>& b) {
@@ -173,11 +167,12 @@ class JointMerge {
 
     const Gaussian& kernel_;
     MaintenanceOptions options_;
-    std::vector<T> distances_, point_;
+    std::vector<T> distances_;
+    Point<T> point_;
     std::vector<std::pair<T, std::int32_t>> nearest_;
     std::vector<std::pair<double, std::int32_t>> ranking_;
     std::vector<std::int32_t> members_;  // a, then its partners in order of cost
-    std::vector<std::vector<T>> points_;
+    std::vector<Point<T>> points_;
     std::vector<std::vector<double>> rows_;
     std::vector<double> row_, apart_;
 };

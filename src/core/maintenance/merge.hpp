@@ -35,8 +35,7 @@ class Merge {
         : kernel_(*kernel.as<Gaussian>()),
           options_(options),
           search_(kernel_.gamma, options),
-          distances_(static_cast<std::size_t>(padded(terms.capacity, lanes<T>))),
-          point_(static_cast<std::size_t>(terms.features)) {}
+          distances_(static_cast<std::size_t>(padded(terms.capacity, lanes<T>))) {}
 
     // Returns the degradation ||dw||^2. Nothing to merge with: the term is removed.
     double reduce(Terms<T>& terms, Batch<T>& batch) {
@@ -82,9 +81,8 @@ class Merge {
 
     const T* distances_of(const Terms<T>& terms, std::int32_t a, const Batch<T>& batch) {
         if (batch.pending(a)) return batch.pairs();
-        terms.copy_point(a, point_.data());
-        const Row<T> point{point_.data(), nullptr, terms.features};
-        kernel_.pairs(point, terms.norms[a], terms, distances_.data());
+        point_.take(terms, a);
+        kernel_.pairs(point_.row(), terms.norms[a], terms, distances_.data());
         return distances_.data();
     }
 
@@ -93,9 +91,8 @@ class Merge {
     double fold(Terms<T>& terms, Batch<T>& batch) {
         const Folded folded = place(terms, batch);
         std::sort(members_.begin(), members_.end());
-        const Row<T> point{point_.data(), nullptr, terms.features};
-        terms.place(members_[0], point);
-        terms.norms[members_[0]] = kernel_.norm(point);
+        terms.place(members_[0], point_.row());
+        terms.norms[members_[0]] = kernel_.norm(point_.row());
         floor_ = std::min(floor_, std::fabs(folded.beta));
         for (std::size_t i = members_.size() - 1; i > 0; --i) batch.remove(terms, members_[i]);
         return std::max(0.0, folded.degradation);
@@ -108,15 +105,15 @@ class Merge {
         Folded folded{betas_[0], 0};
         std::int32_t at = members_[0];
         for (std::size_t i = 1; i < members_.size(); ++i) {
-            const double squared = squared_distance(point_, points_[i]);
+            const double squared = point_.squared_distance(points_[i]);
             const bool lighter = std::fabs(folded.beta) <= std::fabs(betas_[i]);
             const double heavy = lighter ? betas_[i] : folded.beta;
             const double light = lighter ? folded.beta : betas_[i];
             const double rho = light / heavy, L = search_.scaled(squared);
-            const MergePoint merged =
-                options_.golden ? golden_merge_point(rho, L) : newton_merge_point(rho, L);
+            const bool fits = point_.fits(points_[i], terms.room());
+            const MergePoint merged = fits ? merge_point(rho, L) : heavy_end(rho, L);
             const double share = lighter ? merged.h : 1 - merged.h;
-            move_towards(points_[i], static_cast<T>(share), static_cast<T>(1 - share));
+            point_.mix(static_cast<T>(share), points_[i], static_cast<T>(1 - share));
             folded = {heavy * merged.value, heavy * heavy * merged.degradation};
             const std::int32_t first = std::min(at, members_[i]), other = std::max(at, members_[i]);
             batch.merge(terms, first, other, {first == at ? 1 - share : share, squared},
@@ -131,27 +128,25 @@ class Merge {
     }
 
     void load_members(const Terms<T>& terms, const Batch<T>& batch) {
-        if (points_.size() < members_.size()) points_.resize(members_.size(), point_);
+        if (points_.size() < members_.size()) points_.resize(members_.size());
         betas_.clear();
         for (const std::int32_t member : members_) betas_.push_back(terms.coef[member]);
         for (std::size_t i = 0; i < members_.size(); ++i) {
-            if (!batch.pending(members_[i])) {
-                terms.copy_point(members_[i], points_[i].data());
-                continue;
-            }
-            const Row<T> x = batch.point();
-            if (x.count < terms.features) std::fill(points_[i].begin(), points_[i].end(), T(0));
-            x.spread(points_[i].data());
+            if (batch.pending(members_[i]))
+                points_[i].take(terms, batch.point());
+            else
+                points_[i].take(terms, members_[i]);
         }
     }
 
-    void move_towards(const std::vector<T>& other, T own_share, T other_share) {
-        for (std::size_t k = 0; k < point_.size(); ++k)
-            point_[k] = own_share * point_[k] + other_share * other[k];
+    MergePoint merge_point(double rho, double L) const {
+        return options_.golden ? golden_merge_point(rho, L) : newton_merge_point(rho, L);
     }
 
-    double squared_distance(const std::vector<T>& a, const std::vector<T>& b) const {
-        return leaf<T>().squared_distance(a.data(), b.data(), static_cast<std::int32_t>(a.size()));
+    // Where the heavier of the two is: for sparse points that together have more entries than there
+    // is room for. The degradation is that of the best coefficient there.
+    static MergePoint heavy_end(double rho, double L) {
+        return merge_point_at(rho, L, std::exp(-L), 0);
     }
 
     // The coefficient that is best for the point z of more than two members, beta = sum_m beta_m
@@ -161,13 +156,13 @@ class Merge {
         apart_.clear();
         for (std::size_t i = 0; i < members_.size(); ++i) {
             const double beta = betas_[i];
-            apart_.push_back(search_.scaled(squared_distance(points_[i], point_)));
+            apart_.push_back(search_.scaled(points_[i].squared_distance(point_)));
             folded.beta += beta * std::exp(-apart_[i]);
             folded.degradation += beta * beta * -std::expm1(-2 * apart_[i]);
             for (std::size_t j = 0; j < i; ++j)
                 folded.degradation +=
                     2 * beta * betas_[j] *
-                    exp_difference(search_.scaled(squared_distance(points_[i], points_[j])),
+                    exp_difference(search_.scaled(points_[i].squared_distance(points_[j])),
                                    apart_[i] + apart_[j]);
         }
         return folded;
@@ -176,9 +171,10 @@ class Merge {
     const Gaussian& kernel_;
     MaintenanceOptions options_;
     PartnerSearch<T> search_;
-    std::vector<T> distances_, point_;
+    std::vector<T> distances_;
+    Point<T> point_;
     std::vector<std::int32_t> members_;  // a, then its partners in order of cost
-    std::vector<std::vector<T>> points_;
+    std::vector<Point<T>> points_;
     std::vector<double> betas_, apart_;
     std::int32_t expected_size_ = -1;  // of the next call, if nothing but one insertion happens
     double floor_ = 0;

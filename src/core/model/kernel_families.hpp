@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model/terms.hpp"
+#include "model/point.hpp"
 
 namespace budgetsvm {
 
@@ -42,9 +42,21 @@ struct AbsoluteNorm {
     }
 };
 
+// The same for sparse points: over the features that one of the two has.
+template <class T, class Contribution>
+void sum_entries(const SparsePoints<T>& points, std::int32_t a, std::int32_t size, double* out,
+                 Contribution contribution) {
+    for (std::int32_t j = 0; j < size; ++j) {
+        out[j] = 0;
+        join(points.row(a), points.row(j),
+             [&](std::int32_t, T x, T z) { out[j] += contribution(x, z); });
+    }
+}
+
 // out[j] = sum over the features of contribution(feature of z_a, feature of z_j), in double.
 template <class T, class Contribution>
 void sum_features(const Terms<T>& terms, std::int32_t a, double* out, Contribution contribution) {
+    if (terms.sparse) return sum_entries(*terms.sparse, a, terms.size, out, contribution);
     std::vector<double> point(terms.features);
     terms.copy_point(a, point.data());
     for (std::int32_t start = 0; start < terms.size; start += lanes<T>) {
@@ -76,18 +88,29 @@ struct RadialKernel {
     // out: for every point the kernel values of all terms.
     template <class T>
     void values(Points<T> x, const Terms<T>& terms, Out<T> out) const {
+        if (terms.sparse)
+            return for_sparse(x, terms, [&](std::int32_t i, T* row) {
+                of_pairs(row, terms.padded_size(), row);
+                std::copy(row, row + terms.size, out.values + i * out.stride);
+            });
         radial_of<Distance, T>().kernel(x, terms.view(), narrow<T>(gamma), out);
     }
 
     // sums[i] += f(x_i), by the way keeping something of every pair.
     template <class T>
     void evaluate(Points<T> x, const Terms<T>& terms, Out<T> kept, double* sums) const {
+        if (terms.sparse)
+            return for_sparse(x, terms, [&](std::int32_t i, T* row) {
+                sums[i] += sum_of_pairs(row, terms.coef, terms.size);
+                if (kept.width) std::copy(row, row + terms.size, kept.values + i * kept.stride);
+            });
         radial_of<Distance, T>().sums(x, terms.view(), narrow<T>(gamma), kept, terms.coef, sums);
     }
 
     // The same for one point, without f(x): kept[j] for all terms. Kept has room for whole panels.
     template <class T>
     void pairs(Row<T> x, T x_norm, const Terms<T>& terms, T* kept) const {
+        if (terms.sparse) return sparse_pairs(x, x_norm, terms, kept);
         radial_of<Distance, T>().distances({&x, &x_norm, 1}, terms.view(),
                                            {kept, 0, terms.view().padded_size()});
     }
@@ -129,6 +152,22 @@ struct RadialKernel {
     }
 
   private:
+    template <class T>
+    static void sparse_pairs(Row<T> x, T x_norm, const Terms<T>& terms, T* kept) {
+        radial_of<Distance, T>().sparse_distances(x, x_norm, terms.sparse->index(), terms.norms,
+                                                  terms.padded_size(), kept);
+    }
+
+    // Calls use(i, the distances of x_i to sparse terms) for all points.
+    template <class T, class Use>
+    static void for_sparse(Points<T> x, const Terms<T>& terms, Use use) {
+        std::vector<T> row(static_cast<std::size_t>(terms.padded_size()));
+        for (std::int32_t i = 0; i < x.count; ++i) {
+            sparse_pairs(x.rows[i], x.norms[i], terms, row.data());
+            use(i, row.data());
+        }
+    }
+
     struct PlainMath {
         static double absolute(double x) { return std::fabs(x); }
     };
@@ -177,7 +216,7 @@ struct ValueKernel : SquaredNorm {
     // Calls use(i, kernel row of x_i) for all points.
     template <class T, class Use>
     void for_rows(Points<T> x, const Terms<T>& terms, Use use) const {
-        const std::int32_t width = terms.view().padded_size();
+        const std::int32_t width = terms.padded_size();
         std::vector<T> rows(static_cast<std::size_t>(x.count) * width);
         static_cast<const Self&>(*this).rows(x, terms, rows.data(), width);
         for (std::int32_t i = 0; i < x.count; ++i)
@@ -192,7 +231,11 @@ struct DotKernel : ValueKernel<Self> {
 
     template <class T>
     void rows(Points<T> x, const Terms<T>& terms, T* out, std::int64_t width) const {
-        leaf<T>().dot(x, terms.view(), out, width);
+        if (terms.sparse)
+            for (std::int32_t i = 0; i < x.count; ++i)
+                leaf<T>().sparse_dot(x.rows[i], terms.sparse->index(), terms.size, out + i * width);
+        else
+            leaf<T>().dot(x, terms.view(), out, width);
         for (std::int32_t i = 0; i < x.count; ++i)
             for (std::int32_t j = 0; j < terms.size; ++j)
                 out[i * width + j] = static_cast<T>(derived().of(out[i * width + j]));

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The model: a list of terms (beta_j, z_j) with f(x) = sum_j beta_j k(x, z_j), on arrays that the
-// caller owns. `size` is the current number of terms, `capacity` how many the arrays can hold.
+// caller owns. `size` is the current number of terms, `capacity` how many the arrays can hold. The
+// points are in panels, or sparse: who reads or writes them here need not know.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 
 #include "leaf/leaf.hpp"
+#include "model/sparse_points.hpp"
 
 namespace budgetsvm {
 
@@ -19,12 +22,23 @@ T narrow(double value) {
 
 template <class T>
 struct Terms {
-    T* panels;     // (panels, features, lanes): see leaf/leaf.hpp
+    T* panels;     // (panels, features, lanes): see leaf/leaf.hpp; null: the points are sparse
     T* norms;      // per term, what the kernel needs of z_j alone: Kernel::norm
     double* coef;  // beta_j
     std::int32_t size;
     std::int32_t capacity;
     std::int32_t features;
+    std::shared_ptr<SparsePoints<T>> sparse = nullptr;
+
+    // Before anything is done with the points: a call that does begins with this.
+    void prepare() const {
+        if (sparse) sparse->prepare();
+    }
+
+    std::int32_t padded_size() const { return padded(size, lanes<T>); }
+
+    // The most entries that a point can have.
+    std::int32_t room() const { return sparse ? sparse->room() : features; }
 
     Panels<T> view() const { return {panels, norms, features, size}; }
 
@@ -53,6 +67,7 @@ struct Terms {
     }
 
     void place(std::int32_t j, Row<T> x) {
+        if (sparse) return sparse->place(j, x);
         if (x.count < features) {
             T* column = z(j);
             for (std::int64_t k = 0; k < features; ++k) column[k * lanes<T>] = T(0);
@@ -74,12 +89,18 @@ struct Terms {
     // The last term takes the place of term j.
     void remove(std::int32_t j) {
         --size;
+        if (sparse) sparse->move(size, j);
         if (j == size) return;
-        T* to = z(j);
-        const T* from = z(size);
-        for (std::int32_t k = 0; k < features; ++k) to[k * lanes<T>] = from[k * lanes<T>];
+        if (!sparse) move_column(size, j);
         norms[j] = norms[size];
         coef[j] = coef[size];
+    }
+
+  private:
+    void move_column(std::int32_t last, std::int32_t j) {
+        T* to = z(j);
+        const T* from = z(last);
+        for (std::int32_t k = 0; k < features; ++k) to[k * lanes<T>] = from[k * lanes<T>];
     }
 };
 

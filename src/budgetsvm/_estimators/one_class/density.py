@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._problem.rows import Rows, dense_points
+from budgetsvm._problem.points import points_of, sparse_pays
+from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.kernels import Kernel
 
@@ -32,7 +33,8 @@ def typical_level(
     """
     chosen = np.sort(rng.choice(X.shape[0], min(_SAMPLE, X.shape[0]), replace=False))
     some, shares = X[chosen], weights[chosen] / weights[chosen].sum()
-    points = dense_points(Rows(some, np.float64, None), np.arange(len(chosen)))
+    rows = Rows(some, np.float64, None, sparse_pays(some, kernel))
+    points = points_of(rows, np.arange(len(chosen)))
     density = KernelExpansion(kernel, points, shares[np.newaxis], np.zeros(1), None)
     scores = density.decision(some)[:, 0]
     # Kernels that are not radial have scores below zero, or none at all: then any level is as good.

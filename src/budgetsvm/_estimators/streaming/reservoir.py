@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm._common.records import LARGEST_COUNT, Fields, Record
-from budgetsvm._problem.rows import as_rows
+from budgetsvm._problem.points import read_sparse, sparse_record
 
 _Numbers = NDArray[np.int64]
 
 _MOST = int(np.iinfo(np.int64).max)
 _MANY = 16  # parts of similar size
 _ANY = LARGEST_COUNT**16  # a capacity may be as good as none
-_FLOATS, _INTEGERS = (np.float32, np.float64), (np.int32, np.int64)
+_FLOATS = (np.float32, np.float64)
 
 
 def _no_numbers() -> _Numbers:
@@ -166,7 +166,7 @@ class _Part:
         """Return what it is made of."""
         X = self.X
         if sparse.issparse(X):
-            X = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "width": X.shape[1]}
+            X = sparse_record(X)
         return {"X": X, "encoded": self.encoded, "weights": self.weights}
 
     @classmethod
@@ -180,7 +180,7 @@ class _Part:
         if fields.has_array("X"):
             X = fields.array("X", _FLOATS, (n, None), finite=True)
         else:
-            X = _sparse_rows(fields.inside("X"), n)
+            X = read_sparse(fields.inside("X"), n)
         fields.end()
         return cls(X, encoded, weights)
 
@@ -201,18 +201,6 @@ class _Part:
             X = np.concatenate(tables)
         encoded = np.concatenate([part.encoded for part in parts])
         return cls(X, encoded, np.concatenate([part.weights for part in parts]))
-
-
-def _sparse_rows(fields: Fields, n: int) -> Any:
-    """Make compressed sparse rows from their record."""
-    width = fields.count("width", least=1, most=int(np.iinfo(np.int32).max))
-    data = fields.array("data", _FLOATS, (None,), finite=True)
-    indices = fields.array("indices", _INTEGERS, data.shape, finite=False)
-    starts = fields.array("indptr", _INTEGERS, (n + 1,), finite=False)
-    fields.end()
-    if not (starts[0] == 0 and starts[-1] == len(data)):
-        fields.fail("indptr", "does not fit to the entries")
-    return as_rows(sparse.csr_matrix((data, indices, starts), shape=(n, width)))
 
 
 def _few(parts: tuple[_Part, ...]) -> tuple[_Part, ...]:
