@@ -1,5 +1,6 @@
 """BudgetSVC: the classifier."""
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,8 +14,10 @@ from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
+from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
+from budgetsvm._problem.pair_targets import PairTargets
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
@@ -43,6 +46,9 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
         loss only). Neither is more accurate on all data; C means less regularisation for the latter,
         and beyond some fifty classes it takes long.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        What ``decision_function`` returns where `multi_class` is "ovo": a value for each class, or for each pair
+        of classes. Otherwise it has no effect.
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
 
@@ -73,6 +79,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     C: float
     multi_class: str
+    decision_function_shape: str
     class_weight: dict[Any, float] | Literal["balanced"] | None
 
     def __init__(
@@ -80,7 +87,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         C: float = 1.0,
         *,
         loss: Any = "hinge",
-        multi_class: Literal["ovr", "weston-watkins"] = "ovr",
+        multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovr",
+        decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -192,11 +200,34 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     def _settings(self) -> Settings:
         check_number("C", self.C, above=0)
-        check_choice("multi_class", self.multi_class, ("ovr", "weston-watkins"))
+        check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
         return super()._settings()
+
+    def _begin(
+        self, X: Any, encoded: NDArray[Any], targets: Targets, settings: Settings
+    ) -> Origin | None:
+        origin = super()._begin(X, encoded, targets, settings)
+        self._pairwise = isinstance(targets, PairTargets)
+        model = self._expansion
+        if len(model.coef) != targets.count:  # a warm start, with other outputs: the terms are known
+            coef, bias = np.zeros((targets.count, len(model))), np.zeros(targets.count)
+            self._expansion = replace(model, coef=coef, bias=bias)
+        return origin
+
+    def _go_on(self, X: Any, targets: Targets, settings: Settings) -> None:
+        pairwise = isinstance(targets, PairTargets)
+        if hasattr(self, "_expansion") and pairwise != self._pairwise:
+            message = (
+                f"multi_class is {self.multi_class!r} now, and was not when training began, which leads to a "
+                "model of other outputs: set it back, or train anew by fit or fit_stream"
+            )
+            raise ValueError(message)
+        super()._go_on(X, targets, settings)
+        self._pairwise = pairwise
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
         return np.searchsorted(self.classes_, y).astype(np.int32)
@@ -206,6 +237,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         box = self.C * weights * self._class_weights(encoded)
         if len(self.classes_) == 2:
             return SingleTarget.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
+        if self.multi_class == "ovo":
+            return PairTargets(box, loss, encoded, len(self.classes_))
         coupled = self.multi_class == "weston-watkins"
         return ClassTargets(box, loss, encoded, len(self.classes_), coupled)
 

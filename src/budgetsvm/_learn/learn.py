@@ -39,8 +39,9 @@ def phase_of(plan: Plan, targets: Targets, budget: int | None) -> Phase:
     n, visits, several = len(targets), plan.visits, targets.count > 1
     trial = trial_visits(visits, budget) if plan.adapt and not several else visits
     epochs = -(-trial // n) - (-(visits - trial) // n)
-    each = targets.count if budget is None else 1
-    return Phase("learn", visits * each, epochs * each)
+    if budget is None:
+        return Phase("learn", visits * targets.total_rows // n, epochs * targets.count)
+    return Phase("learn", visits, epochs)
 
 
 def learn_terms(

@@ -2,11 +2,13 @@
 
 In the span of terms z_1..z_r a function is f = Σ_j β_j k(·, z_j) = Σ_j w_j g_j, where the features
 g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = L⁻ᵀ w. A bias b is the coefficient of
-one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
+one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b². A *free* constant
+costs nothing, as LIBSVM has it: ‖f + b‖² = ‖f‖². Its coordinate is b / s, s² being a typical k(z, z), so that it
+is of the size of the others.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Self
 
@@ -38,6 +40,8 @@ _RANK_TOLERANCE = {np.float32: 1e-5, np.float64: 1e-10}
 _AMPLIFIED_ERROR, _LARGEST_TOLERANCE = 3e-3, 1e-3
 _IMPRECISE = 1e3  # in units of rounding errors
 _REMEMBERED = 16
+# In the place of the norm of a free constant, for Newton's method: a step that no row says anything of is finite.
+_RIDGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,7 @@ class LeftOut:
 class Basis:
     """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L.
 
-    With a constant, these matrices have one more row and column than there are points.
+    With a constant, these matrices have one more row and column than there are points; `free`: it costs nothing.
     """
 
     kernel: Kernel
@@ -61,9 +65,13 @@ class Basis:
     gram: NDArray[np.float64]
     lower: NDArray[np.float64]
     left_out: LeftOut | None = None
+    free: bool = False
+    size_of_constant: float = 1.0  #: 1 / s
 
     @classmethod
-    def of(cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False) -> Self:
+    def of(
+        cls, points: NDArray[Any], kernel: Kernel, *, constant: bool = False, free: bool = False
+    ) -> Self:
         """Choose a basis among the points, by a Cholesky decomposition with pivots."""
         gram = _gram(points.astype(np.float64), kernel)
         largest = max(float(gram.max(initial=0.0)), -float(gram.min(initial=0.0)))
@@ -82,8 +90,11 @@ class Basis:
             lower = np.tril(factor[more, : more.stop], rank)
             left_out = LeftOut(points[order[more]], lower)
         matrices = (principal(gram, kept), cut_to_lower(factor[:rank, :rank]))
-        if constant:
-            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
+        if constant or free:
+            size = _size_of_constant(gram) if free else 1.0
+            square = _RIDGE if free else 1.0
+            matrices = block_diag(matrices[0], square), block_diag(matrices[1], size)
+            return cls(kernel, points[kept], kept, *matrices, left_out, free, size)
         return cls(kernel, points[kept], kept, *matrices, left_out)
 
     @classmethod
@@ -103,7 +114,9 @@ class Basis:
     def orthonormal(self) -> "Basis":
         """Return the same span with its orthonormal features as terms."""
         one = np.eye(self.dimension)
-        return replace(self, gram=one, lower=one)
+        gram = np.diag(np.append(np.ones(len(self)), _RIDGE)) if self.free else one
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _OrthonormalBasis(**(own | {"gram": gram, "lower": one}))
 
     @cached_property
     def inverse(self) -> NDArray[np.float64]:
@@ -113,6 +126,20 @@ class Basis:
         """
         inverse = lapack.dtrtri(self.lower, lower=1)[0] if self.dimension else self.lower
         return np.ascontiguousarray(inverse.T)
+
+    def costly(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w without what costs nothing: ‖f‖² is the squared norm of that."""
+        if not self.free:
+            return w
+        w = w.copy()
+        w[-1] = 0
+        return w
+
+    def raised(self, w: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+        """Return the coordinates of a function that is larger by a constant, where there is one."""
+        w = w.copy()
+        w[-1] += shift * self.size_of_constant
+        return w
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β, and the bias behind them, for orthonormal coordinates w."""
@@ -139,11 +166,29 @@ class Basis:
         return solve_lower(self.lower, sums)
 
 
+class _OrthonormalBasis(Basis):
+    """A basis whose terms are orthonormal themselves: there is nothing to solve."""
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w."""
+        return w
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums."""
+        return sums
+
+
 def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.float64]:
     """Return rows of kernel values times L⁻ᵀ."""
     # L⁻ᵀ is triangular: half of the multiplications are with zeros, which BLAS leaves out.
     rows = values.astype(np.float64).T
     return np.asarray(dtrmm(1.0, inverse.T, rows, lower=1, overwrite_b=1).T)
+
+
+def _size_of_constant(gram: NDArray[np.float64]) -> float:
+    """Return 1 / s."""
+    typical = float(np.mean(np.diag(gram))) if len(gram) else 1.0
+    return 1 / np.sqrt(typical) if typical > 0 else 1.0
 
 
 def _tolerance(points: NDArray[Any], kernel: Kernel, precision: Precision) -> float:

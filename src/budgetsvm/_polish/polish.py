@@ -126,7 +126,8 @@ def _solve(
     n_features = model.points.shape[1]
     try:
         how.limits.tick(len(model) ** 3 / 6)
-        basis = Basis.of(model.points, model.kernel, constant=how.intercept)
+        constant, costs = how.intercept, problem.targets.bias_costs
+        basis = Basis.of(model.points, model.kernel, constant=constant, free=constant and not costs)
         if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.targets, n_features, optimal=True), problem
         matrix = how.make_matrix(problem, basis, how.limits)
