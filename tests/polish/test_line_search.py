@@ -34,7 +34,7 @@ def test_both_searches_find_the_minimum(stretch: float, width: float) -> None:
     f = span.values(w)
     step = -stretch * 1e-2 * problem.gradient(w, f)
     change = span.values(step)
-    line = Line(span.targets, width, f, (step, change), w)
+    line = Line(span.targets, width, f, change, (float(w @ step), float(step @ step)))
     exact, rough = exact_length(line), rough_length(line)
 
     def derivative(length: float) -> float:

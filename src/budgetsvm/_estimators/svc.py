@@ -229,6 +229,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         super()._go_on(X, targets, settings)
         self._pairwise = pairwise
 
+    @property
+    def _bias_helps_terms(self) -> bool:
+        return False  # that of phase 1 costs something: the terms are a little better without it
+
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
         return np.searchsorted(self.classes_, y).astype(np.int32)
 

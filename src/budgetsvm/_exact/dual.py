@@ -9,7 +9,7 @@ climbs on the set alone, in the cache, and brings f up to date by as many rows o
 
 A bias, which costs nothing, asks for Σ_i α_i y_i = 0. As single coordinates cannot keep it, a round climbs on the
 Lagrangian of that constraint, augmented (`_polish/ascent.py`): kernel values are larger by s², a typical k(x, x), and
-f by a multiplier, which is the bias in the end. Then what is left of the sum is taken from some α.
+f by the multiplier, the bias that is best for it. Then what the sum has become is taken from α that lose least.
 """
 
 from dataclasses import dataclass
@@ -82,12 +82,11 @@ class OutputDual:
         self.rounds = self.work = 0  #: work: multiplications, but for kernel values
         self._set: _Indices = np.empty(0, np.int64)
         self._rigour = _RIGOUR
-        self._multiplier = self.bias = 0.0
+        self.bias = 0.0
         if constant:
             alpha = targets.balanced(alpha, targets.slack(self.f))
         self._move_to(alpha)
         self._centre()
-        self._multiplier = self.bias
 
     @property
     def support(self) -> _Indices:
@@ -119,7 +118,7 @@ class OutputDual:
         if self.constant:
             gram += self.constant
         targets, alpha = self.targets.some(chosen), self.alpha[chosen]
-        f = self.f[chosen] + self._multiplier
+        f = self.f[chosen] + self.bias
         precision = self._rigour * float(gaps.sum() / self.targets.box.sum())
         most, target = _STEPS_PER_ROW * len(chosen), np.ascontiguousarray(targets.target)
         steps, _ = _core.climb(
@@ -147,10 +146,20 @@ class OutputDual:
         old = np.zeros(n, np.bool_)
         old[self._set] = True
         others = order[~old[order] & (gaps[order] > 0)]
+        if self.constant:
+            others = self._from_both_sides(others)
         fresh = others[: size - min(size // 2, len(self._set))]
         again = order[old[order]][: size - len(fresh)]
         self._set = np.sort(np.concatenate([fresh, again]))
         return self._set
+
+    def _from_both_sides(self, order: _Indices) -> _Indices:
+        """Return rows in turns: one whose α y is to grow, one whose is to fall; alone, neither side may move."""
+        targets, u = self.targets, self.targets.slack(self.f + self.bias)
+        grows = targets.y * (targets.alpha(u, 0.0) - self.alpha) > 0
+        sides = grows[order]
+        ranks = np.where(sides, np.cumsum(sides), np.cumsum(~sides))
+        return order[np.argsort(ranks, kind="stable")]
 
     def _change(self, chosen: _Indices, alpha: _Vector) -> None:
         """Put other α in the place of the chosen ones; f follows, and both or neither of them change."""
@@ -168,7 +177,6 @@ class OutputDual:
         """Make α feasible again, and find the bias of the model."""
         if not self.constant:
             return
-        self._multiplier += self.constant * float(self.beta.sum())
         self._centre()
         alpha = self.targets.balanced(self.alpha, self.targets.slack(self.f + self.bias))
         moved = np.flatnonzero(alpha != self.alpha)
