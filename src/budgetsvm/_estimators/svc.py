@@ -29,7 +29,7 @@ from budgetsvm.monitoring._interface import Monitor
 class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     """Kernel support vector classifier with at most `budget` support vectors.
 
-    Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) in a time that grows
+    Solves the problem of scikit-learn's ``SVC`` (hinge loss, a bias, one class against one) in a time that grows
     linearly with the number of rows, in two phases: the methods of "Dual SVM Training on a Budget"
     (Qaadan, Schüler & Glasmachers 2018) learn the terms; then the SVM is solved in their span, up to
     a duality gap that is known (`duality_gap_`). Any number of classes, which share their terms: the
@@ -42,10 +42,11 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="hinge"
         What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
         hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
-    multi_class : {"ovr", "weston-watkins"}, default="ovr"
-        More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
-        loss only). Neither is more accurate on all data; C means less regularisation for the latter,
-        and beyond some fifty classes it takes long.
+    multi_class : {"ovo", "ovr", "weston-watkins"}, default="ovo"
+        More than two classes: each pair of them, as ``SVC`` has it; each against the rest; or the joint problem of
+        Weston & Watkins (hinge loss only). None is the best on all data. "ovo" is as accurate as ``SVC``; the
+        others have K outputs in the place of K (K - 1) / 2 and predict faster; C means less regularisation for
+        the last one. Without a polish, "ovo" trains all classes jointly, and compares them in pairs.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What ``decision_function`` returns where `multi_class` is "ovo": a value for each class, or for each pair
         of classes. Otherwise it has no effect.
@@ -56,9 +57,11 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    dual_coef_ : ndarray of shape (1, n_terms), or (n_classes, n_terms) for more than two classes
-        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    dual_coef_ : ndarray of shape (n_outputs, n_terms)
+        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept. There is one output for two
+        classes; for more, one for each pair (a, b), positive for a, in the order (0, 1), (0, 2), ..., or one for
+        each class, as `multi_class` says.
+    intercept_ : ndarray of shape (n_outputs,)
         The bias; zero unless `fit_intercept`.
 
     References
@@ -87,7 +90,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         C: float = 1.0,
         *,
         loss: Any = "hinge",
-        multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovr",
+        multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
@@ -99,7 +102,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         tol: float = 1e-2,
         max_passes: int = 500,
         time_limit: float | None = None,

@@ -22,7 +22,7 @@ class ClassPrediction(BudgetMachine):
     """The methods of a classifier that look at new rows."""
 
     loss: Any
-    decision_function_shape: str
+    decision_function_shape: str = "ovr"  # of a pickle that is older than this
     classes_: NDArray[Any]
     _pairwise: bool = False  # whether outputs are pairs of classes, as `multi_class` was when training began
 
