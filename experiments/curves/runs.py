@@ -133,6 +133,7 @@ def watch(
         budget=budget,
         random_state=seed,
         n_jobs=1,
+        fit_intercept=False,
         monitor=_trace(problem, _looks(epochs), test_rows, objectives=objectives),
         **({} if method == "two-phase" else {"epochs": epochs}),
         **METHODS[method],

@@ -94,6 +94,7 @@ def count_steps(
         solver=_SOLVERS[solver],
         epochs=epochs,
         polish=False,
+        fit_intercept=False,
         random_state=seed,
         n_jobs=1,
     ).fit(problem.X, problem.y)

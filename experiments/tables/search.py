@@ -83,7 +83,7 @@ def validate_column(
     machine: Any = (
         SVC(gamma=gamma, cache_size=500)
         if kind == "svc"
-        else BudgetSVC(gamma=gamma, budget=budget, random_state=0, n_jobs=1)
+        else BudgetSVC(gamma=gamma, budget=budget, random_state=0, n_jobs=1, fit_intercept=False)
     )
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
     search = GridSearchCV(machine, {"C": Cs}, cv=folds, refit=False)

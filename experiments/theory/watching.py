@@ -59,6 +59,7 @@ def watch(
         maintenance=MERGING[setup.merging],
         epochs=setup.epochs,
         polish=False,
+        fit_intercept=False,
         precision="double",
         random_state=setup.seed,
         n_jobs=1,

@@ -40,6 +40,8 @@ def expected_failures(estimator):
         BudgetSVC(loss="logistic", fit_intercept=True),
         BudgetSVC(loss=Logistic(), polish=False),
         BudgetSVC(loss="squared_hinge", budget=None, fit_intercept=True),
+        BudgetSVC(multi_class="ovr", fit_intercept=False),
+        BudgetSVC(multi_class="ovo", polish=False, budget=20),
         BudgetSVC(multi_class="weston-watkins"),
         BudgetSVC(multi_class="weston-watkins", polish=False, budget=20),
         BudgetSVC(budget=20, fit_intercept=True, solver="bsgd", polish=False, epochs=50),

@@ -42,7 +42,7 @@ def plain_pivots(K: Any, weights: Any, count: int) -> list[int]:
 def test_pivots_are_those_of_the_plain_version() -> None:
     one, K = solved()
     support = one.support
-    found = pivots_of([one], np.ones(N), 12)
+    found = pivots_of(one.kernel, [one], np.ones(N), 12)
     weights = abs(one.alpha[support])
     expected = plain_pivots(K[np.ix_(support, support)], weights, 12)
     assert found.chosen == expected
@@ -54,13 +54,13 @@ def test_pivots_are_those_of_the_plain_version() -> None:
 @pytest.mark.parametrize("constant", [False, True])
 def test_the_nearest_function_has_the_same_values(constant: bool) -> None:
     one, K = solved(constant=constant)
-    terms = pivots_of([one], np.ones(N), 20).best(20)
-    beta, found = nearest_model(one, terms, 0.0)
-    f = K[:, terms] @ beta + one.bias
+    terms = pivots_of(one.kernel, [one], np.ones(N), 20).best(20)
+    beta, found = nearest_model(one.kernel, one, terms, 0.0)
+    f = K[:, terms] @ beta
     # As near as conjugate gradients get where P is no longer better for it.
     np.testing.assert_allclose(f[terms], one.f[terms], atol=0.05)
-    primal = 0.5 * (beta @ K[np.ix_(terms, terms)] @ beta + one.bias**2)
-    primal += one.targets.cost(one.targets.slack(f))
+    primal = 0.5 * beta @ K[np.ix_(terms, terms)] @ beta
+    primal += one.targets.cost(one.targets.slack(f + one.bias))
     assert found.primal == pytest.approx(primal, rel=1e-9)
     assert found.dual == pytest.approx(one.certificate().dual, rel=1e-9)
 
@@ -68,16 +68,17 @@ def test_the_nearest_function_has_the_same_values(constant: bool) -> None:
 def test_a_model_that_is_as_good_is_found_and_no_other() -> None:
     one, _ = solved()
     enough = len(one.support) - 2
-    found = fewer_terms.fewer_terms([one], np.ones(N), enough, 0.05)
+    found = fewer_terms.fewer_terms(one.kernel, [one], np.ones(N), enough, 0.05)
     assert found is not None
     assert len(found.terms) == enough
-    assert fewer_terms.fewer_terms([one], np.ones(N), 2, 0.05) is None
-    same = fewer_terms.fewer_terms([one], np.ones(N), N, 0.05)
+    assert fewer_terms.fewer_terms(one.kernel, [one], np.ones(N), 2, 0.05) is None
+    same = fewer_terms.fewer_terms(one.kernel, [one], np.ones(N), N, 0.05)
     assert same is not None
-    np.testing.assert_array_equal(same.terms, whole([one]).terms)
+    np.testing.assert_array_equal(same.terms, whole([one], N).terms)
 
 
 def test_a_wide_kernel_is_smooth_and_a_narrow_one_rough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fewer_terms, "_PROBES", 8)
-    assert not is_rough([solved(0.01)[0]], np.ones(N), 0.5)
-    assert is_rough([solved(100.0)[0]], np.ones(N), 1e-4)
+    smooth, rough = solved(0.01)[0], solved(100.0)[0]
+    assert not is_rough(smooth.kernel, [smooth], np.ones(N), 0.5)
+    assert is_rough(rough.kernel, [rough], np.ones(N), 1e-4)

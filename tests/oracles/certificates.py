@@ -52,8 +52,10 @@ def check_optimal(model: Any, X: Any, y: Any, sample_weight: Any = None) -> None
     assert not wanted.coupled  # one output is like the next, but for these
     lower = upper = 0.0
     for c in range(len(expansion.coef)):
-        G, signs, targets = _features(model, expansion, X), wanted.signs[:, c], wanted.targets[:, c]
-        one = Machine(wanted.loss, G, signs, targets, wanted.box, wanted.epsilon)
+        rows = wanted.signs[:, c] != 0
+        signs, targets = wanted.signs[rows, c], wanted.targets[rows, c]
+        G, free = _features(model, expansion, X[rows]), model.fit_intercept
+        one = Machine(wanted.loss, G, signs, targets, wanted.box[rows], wanted.epsilon, free=free)
         bounds = one.optimum()
         lower, upper = lower + bounds[0], upper + bounds[1]
     assert upper - lower <= 0.05 * upper  # else this says nothing
@@ -89,4 +91,5 @@ def _wanted_classes(model: Any, y: Any, weights: Any) -> Wanted:
     per_class = compute_class_weight(model.class_weight, classes=model.classes_, y=y)
     box = model.C * weights * per_class[np.searchsorted(model.classes_, y)]
     coupled = model.multi_class == "weston-watkins" and len(model.classes_) > 2
-    return wanted_by_classes(model.loss, box, y, model.classes_, coupled=coupled)
+    pairs = model.multi_class == "ovo"
+    return wanted_by_classes(model.loss, box, y, model.classes_, coupled=coupled, pairs=pairs)

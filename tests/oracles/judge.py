@@ -58,13 +58,20 @@ class Machine:
     target: Any
     box: Any
     epsilon: float = 0.0
+    free: bool = False  #: the last coordinate of w costs nothing: a bias as LIBSVM has it
 
     def primal(self, w: Any) -> float:
         u = self.target - self.y * (self.G @ w)
-        return float(0.5 * w @ w + self.box @ phi(self.name, u, self.epsilon))
+        return float(0.5 * self.costly(w) @ w + self.box @ phi(self.name, u, self.epsilon))
+
+    def costly(self, w: Any) -> Any:
+        return np.append(w[:-1], 0.0) if self.free else w
 
     def dual(self, alpha: Any) -> float:
         w = self.G.T @ (self.y * alpha)
+        if self.free:  # D is minus infinity unless what that coordinate pulls at is zero
+            assert abs(w[-1]) <= 1e-9 * abs(self.G[:, -1]) @ abs(alpha)
+            w[-1] = 0
         gain = self.target @ alpha - self.box @ conjugate(self.name, alpha / self.box, self.epsilon)
         return float(gain - 0.5 * w @ w)
 
@@ -92,9 +99,18 @@ class Machine:
         with threadpool_limits(1):
             for tau in np.geomspace(1, 1e-4, 12) if kinked else (1.0,):
                 w = minimize(self._rounded, w, tau, "L-BFGS-B", jac=True, options=options).x
-                lower = max(lower, self.dual(self.box * self._slope(w, tau)))
+                lower = max(lower, self.dual(self._feasible(self.box * self._slope(w, tau))))
                 upper = min(upper, self.primal(w))
         return lower, upper
+
+    def _feasible(self, alpha: Any) -> Any:
+        if not self.free:
+            return alpha
+        beta = self.y * alpha
+        up, down = beta[beta > 0].sum(), -beta[beta < 0].sum()
+        least = min(up, down)
+        scale = np.where(beta > 0, least / max(up, 1e-300), least / max(down, 1e-300))
+        return alpha * scale
 
     def _rounded(self, w: Any, tau: float) -> tuple[float, Any]:
         u = self.target - self.y * (self.G @ w)
@@ -106,8 +122,8 @@ class Machine:
                 loss = tau * sides.sum(axis=0)
             case _:
                 loss = phi(self.name, u)
-        gradient = w - self.G.T @ (self.y * self.box * self._slope(w, tau))
-        return 0.5 * w @ w + self.box @ loss, gradient
+        gradient = self.costly(w) - self.G.T @ (self.y * self.box * self._slope(w, tau))
+        return 0.5 * self.costly(w) @ w + self.box @ loss, gradient
 
     def _slope(self, w: Any, tau: float) -> Any:
         u = self.target - self.y * (self.G @ w)

@@ -3,6 +3,7 @@
 Everything is computed from public attributes; of the package only the names of kernels and losses are used.
 """
 
+from itertools import combinations
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,8 +88,8 @@ class Model:
         return kernel_matrix(self.kernel, self.points, self.points)
 
     def squared_norm(self, c: int) -> float:
-        """‖w_c‖², the bias being one of its coordinates."""
-        return float(self.coef[c] @ self.gram() @ self.coef[c] + self.bias[c] ** 2)
+        """‖w_c‖², to which the bias does not count."""
+        return float(self.coef[c] @ self.gram() @ self.coef[c])
 
     def norm_error(self) -> float:
         """How much the sum of all ‖w_c‖² may be off by the rounding of float64."""
@@ -106,7 +107,10 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """What the rows of a problem ask for: loss, bounds C_i, and signs or targets (rows, outputs)."""
+    """What the rows of a problem ask for: loss, bounds C_i, and signs or targets (rows, outputs).
+
+    A row of sign 0 does not know of an output.
+    """
 
     loss: str
     box: Any
@@ -122,15 +126,20 @@ class Wanted:
             slack = 1 - values[own][:, np.newaxis] + values
             return float(self.box @ np.where(own, 0, np.maximum(0, slack)).sum(axis=1))
         slack = self.targets - self.signs * values
-        return float(self.box @ phi(self.loss, slack, self.epsilon).sum(axis=1))
+        costs = np.where(self.signs == 0, 0, phi(self.loss, slack, self.epsilon))
+        return float(self.box @ costs.sum(axis=1))
 
 
 def wanted_by_classes(
-    loss: str, box: Any, y: Any, classes: Any, *, coupled: bool = False
+    loss: str, box: Any, y: Any, classes: Any, *, coupled: bool = False, pairs: bool = False
 ) -> Wanted:
-    """Classification: one output for two classes, one for each if there are more."""
+    """Classification: one output for two classes; for more, one for each or one for each pair."""
     named = classes[1:] if len(classes) == 2 else classes
-    signs = np.where(np.asarray(y)[:, np.newaxis] == named, 1.0, -1.0)
+    y = np.asarray(y)[:, np.newaxis]
+    signs = np.where(y == named, 1.0, -1.0)
+    if pairs and len(classes) > 2:
+        first, second = np.array(list(combinations(classes, 2)), classes.dtype).T
+        signs = 1.0 * (y == first) - (y == second)
     target = 0.0 if loss == "logistic" else 1.0
     return Wanted(loss, box, signs, np.full(signs.shape, target), coupled=coupled)
 
@@ -138,4 +147,5 @@ def wanted_by_classes(
 def primal(model: Model, wanted: Wanted, X: Any, factor: float = 1.0) -> float:
     """½‖w‖² + Σ C_i φ(u_i) of `factor` times the model."""
     norm = sum(model.squared_norm(c) for c in range(len(model.coef)))
+    norm += float(model.bias @ model.bias) if wanted.coupled else 0.0
     return 0.5 * factor**2 * norm + wanted.cost(factor * model.values(X))

@@ -34,8 +34,9 @@ def test_both_searches_find_the_minimum(stretch: float, width: float) -> None:
     f = span.values(w)
     step = -stretch * 1e-2 * problem.gradient(w, f)
     change = span.values(step)
+    quadratic = float(w @ step), float(step @ step)
     exact, rough = (
-        search(Line(span.targets, width, f, (step, change), w))
+        search(Line(span.targets, width, f, change, quadratic))
         for search in (exact_length, rough_length)
     )
 

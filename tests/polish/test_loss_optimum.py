@@ -1,6 +1,7 @@
 """Both phases with every loss, with and without a bias, against scipy and scikit-learn."""
 
 import warnings
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from oracles.problems import noisy_xor, weights
 from polish.spans import solve_in_span
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.svm import SVR, LinearSVC
 from tools.trainers import new_trainer
 
 from budgetsvm import BudgetSVC, BudgetSVR, kernels
@@ -113,11 +114,18 @@ def test_a_bias_under_a_budget(solver: Solver) -> None:
 
 
 def solve(
-    name: str, *, n: int, C: float, tol: float, constant: bool, memory: float = 1e9
+    name: str,
+    *,
+    n: int,
+    C: float,
+    tol: float,
+    constant: bool,
+    free: bool = False,
+    memory: float = 1e9,
 ) -> tuple[Polished, judge.Machine, Any]:
     """Polish on twenty terms; returns the problem in features of plain NumPy and w in them, too."""
     X, targets = data(name, n, C)
-    basis = Basis.of(X[:20].copy(), kernels.Gaussian(GAMMA), constant=constant)
+    basis = Basis.of(X[:20].copy(), kernels.Gaussian(GAMMA), constant=constant, free=free)
     problem = Problem(Rows(X, np.float64, None), targets)
     limits = Limits(tol, 500, np.inf, memory, 1)
     found = solve_in_span(problem, basis, limits)
@@ -126,16 +134,16 @@ def solve(
     w = lower.T @ found.coef[0]
     if constant:
         G, w = np.column_stack([G, np.ones(n)]), np.append(w, found.bias[0])
-    return found, machine_of(targets, G), w
+    return found, replace(machine_of(targets, G), free=free), w
 
 
-@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize(("constant", "free"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("name", LOSSES)
-def test_the_certificate_holds(name: str, C: float, constant: bool) -> None:
+def test_the_certificate_holds(name: str, C: float, constant: bool, free: bool) -> None:
     """D ≤ P, the gap is at most tol, and the optimum that scipy finds lies in between."""
     tol = 1e-4 if LOSSES[name].has_kinks else 1e-6
-    found, machine, w = solve(name, n=150, C=C, tol=tol, constant=constant)
+    found, machine, w = solve(name, n=150, C=C, tol=tol, constant=constant, free=free)
     assert found.converged
     assert found.gap <= tol
     assert found.alpha is not None
@@ -145,12 +153,14 @@ def test_the_certificate_holds(name: str, C: float, constant: bool) -> None:
     assert constant == bool(found.bias[0])
 
 
+@pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("memory", [1e9, 2e4])
 @pytest.mark.parametrize("name", LOSSES)
-def test_samples_parts_and_little_memory(name: str, memory: float) -> None:
+def test_samples_parts_and_little_memory(name: str, memory: float, free: bool) -> None:
     """Enough rows for Newton's method on samples and on parts of the rows."""
     tol = 1e-3 if LOSSES[name].has_kinks else 1e-6
-    found, machine, w = solve(name, n=3000, C=1.0, tol=tol, constant=True, memory=memory)
+    options: dict[str, Any] = {"constant": True, "free": free, "memory": memory}
+    found, machine, w = solve(name, n=3000, C=1.0, tol=tol, **options)
     assert found.converged
     assert found.alpha is not None
     primal, dual = machine.primal(w), machine.dual(found.alpha)
@@ -192,24 +202,22 @@ def test_agreement_with_logistic_regression(C: float, intercept: bool) -> None:
     )
     model.set_params(fit_intercept=intercept).fit(X, targets.y)
     G = explicit(model, X)
-    if intercept:
-        G = np.column_stack([G, np.ones(len(G))])  # ours counts for the norm
-    theirs = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000).fit(
-        G, targets.y
-    )
+    theirs = LogisticRegression(C=C, fit_intercept=intercept, tol=1e-10, max_iter=5000)
+    theirs.fit(G, targets.y)
     np.testing.assert_allclose(model.predict_proba(X), theirs.predict_proba(G), rtol=0, atol=2e-4)
 
 
 @pytest.mark.parametrize("C", [0.1, 5.0])
 def test_agreement_with_linear_svc(C: float) -> None:
-    """The squared hinge; LIBLINEAR's intercept is a constant feature, as ours."""
+    """The squared hinge; LIBLINEAR's intercept is the coefficient of a constant feature, here a large one."""
     X, targets = data("squared_hinge", 300, 1.0)
     model = BudgetSVC(
         C, loss="squared_hinge", gamma=GAMMA, basis=X[:20], budget=20, tol=1e-8, precision="double"
     )
     model.set_params(fit_intercept=True).fit(X, targets.y)
     G = explicit(model, X)
-    theirs = LinearSVC(C=C, loss="squared_hinge", dual=False, tol=1e-10, max_iter=100_000)
+    theirs = LinearSVC(C=C, loss="squared_hinge", dual=False, tol=1e-12, max_iter=100_000)
+    theirs.set_params(intercept_scaling=1e3)
     theirs.fit(G, targets.y)
     np.testing.assert_allclose(
         model.decision_function(X), theirs.decision_function(G), rtol=0, atol=2e-3
@@ -218,19 +226,14 @@ def test_agreement_with_linear_svc(C: float) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
-def test_agreement_with_linear_svr(epsilon: float) -> None:
+def test_agreement_with_svr(epsilon: float) -> None:
     X, targets = data("insensitive", 300, 1.0)
     model = BudgetSVR(
         2.0, epsilon=epsilon, gamma=GAMMA, basis=X[:20], budget=20, tol=1e-5, precision="double"
     )
     model.set_params(fit_intercept=True).fit(X, targets.target)
     G, target = explicit(model, X), (targets.target - model.target_mean_) / model.target_scale_
-    theirs = LinearSVR(
-        epsilon=epsilon, C=2.0, dual=True, tol=1e-6, max_iter=200_000, random_state=0
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        theirs.fit(G, target)
+    theirs = SVR(kernel="linear", epsilon=epsilon, C=2.0, tol=1e-6).fit(G, target)
     w = np.append(theirs.coef_, theirs.intercept_)
     machine = judge.Machine(
         "epsilon_insensitive",
@@ -239,6 +242,7 @@ def test_agreement_with_linear_svr(epsilon: float) -> None:
         target,
         np.full(300, 2.0),
         epsilon,
+        free=True,
     )
     assert machine.primal(w) == pytest.approx(model.objective_[0], rel=1e-4)
     assert machine.primal(w) >= model.objective_[1]

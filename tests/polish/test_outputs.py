@@ -116,7 +116,7 @@ def test_rows_are_forgotten() -> None:
     problem = several_outputs()
     matrix = OrthonormalMatrix(KernelMatrix(problem.rows, basis_of(problem), 1, PLENTY))
     how = Solving(Limits(0.01, 500, np.inf, PLENTY, 1), np.random.default_rng(0))
-    kept = solve_together(matrix, problem.targets, how, lambda span: (span.gap, span.w))
+    kept = solve_together(matrix, problem.targets, how, lambda span, _: (span.gap, span.w))
     assert len(kept) == 4
     for gap, w in kept:
         assert gap <= 0.01

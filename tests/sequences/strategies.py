@@ -34,7 +34,7 @@ _VALUES: dict[str, list[Any]] = {
     "random_state": [0, 1],
     "n_jobs": [1, 1, 2],
     "loss": ["hinge", "squared_hinge", "logistic"],
-    "multi_class": ["ovr", "weston-watkins"],
+    "multi_class": ["ovo", "ovr", "weston-watkins"],
     "class_weight": [None, "balanced", {0: 2.0, 1: 0.1}, {"a": 5.0, "b": 1.0}],
     "epsilon": [0.0, 0.1, 1.0],
     "nu": [0.01, 0.1, 0.5, 0.9],

@@ -257,7 +257,9 @@ class BudgetFeatures(
                 task = "density"
         if task == "density":
             return BudgetOneClassSVM(**self._common())
-        return (BudgetSVC if task == "classification" else BudgetSVR)(self.C, **self._common())
+        if task == "classification":  # of which terms alone are wanted: simple outputs will do
+            return BudgetSVC(self.C, multi_class="ovr", fit_intercept=False, **self._common())
+        return BudgetSVR(self.C, **self._common())
 
     def _common(self) -> dict[str, Any]:
         """Return the parameters that any machine gets."""

@@ -1,5 +1,6 @@
 """BudgetSVC: the classifier."""
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,8 +14,10 @@ from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
+from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
+from budgetsvm._problem.pair_targets import PairTargets
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
@@ -26,7 +29,7 @@ from budgetsvm.monitoring._interface import Monitor
 class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     """Kernel support vector classifier with at most `budget` support vectors.
 
-    Solves the problem of scikit-learn's ``SVC`` (hinge loss, without a bias) in a time that grows
+    Solves the problem of scikit-learn's ``SVC`` (hinge loss, a bias, one class against one) in a time that grows
     linearly with the number of rows, in two phases: the methods of "Dual SVM Training on a Budget"
     (Qaadan, Schüler & Glasmachers 2018) learn the terms; then the SVM is solved in their span, up to
     a duality gap that is known (`duality_gap_`). Any number of classes, which share their terms: the
@@ -39,10 +42,14 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="hinge"
         What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
         hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
-    multi_class : {"ovr", "weston-watkins"}, default="ovr"
-        More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
-        loss only). Neither is more accurate on all data; C means less regularisation for the latter,
-        and beyond some fifty classes it takes long.
+    multi_class : {"ovo", "ovr", "weston-watkins"}, default="ovo"
+        More than two classes: each pair of them, as ``SVC`` has it; each against the rest; or the joint problem of
+        Weston & Watkins (hinge loss only). None is the best on all data. "ovo" is as accurate as ``SVC``; the
+        others have K outputs in the place of K (K - 1) / 2 and predict faster; C means less regularisation for
+        the last one. Without a polish, "ovo" trains all classes jointly, and compares them in pairs.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        What ``decision_function`` returns where `multi_class` is "ovo": a value for each class, or for each pair
+        of classes. Otherwise it has no effect.
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
 
@@ -50,9 +57,11 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels.
-    dual_coef_ : ndarray of shape (1, n_terms), or (n_classes, n_terms) for more than two classes
-        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    dual_coef_ : ndarray of shape (n_outputs, n_terms)
+        The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept. There is one output for two
+        classes; for more, one for each pair (a, b), positive for a, in the order (0, 1), (0, 2), ..., or one for
+        each class, as `multi_class` says.
+    intercept_ : ndarray of shape (n_outputs,)
         The bias; zero unless `fit_intercept`.
 
     References
@@ -73,6 +82,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     C: float
     multi_class: str
+    decision_function_shape: str
     class_weight: dict[Any, float] | Literal["balanced"] | None
 
     def __init__(
@@ -80,7 +90,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         C: float = 1.0,
         *,
         loss: Any = "hinge",
-        multi_class: Literal["ovr", "weston-watkins"] = "ovr",
+        multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",
+        decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -91,7 +102,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         tol: float = 1e-2,
         max_passes: int = 500,
         time_limit: float | None = None,
@@ -192,11 +203,38 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     def _settings(self) -> Settings:
         check_number("C", self.C, above=0)
-        check_choice("multi_class", self.multi_class, ("ovr", "weston-watkins"))
+        check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
         return super()._settings()
+
+    def _begin(
+        self, X: Any, encoded: NDArray[Any], targets: Targets, settings: Settings
+    ) -> Origin | None:
+        origin = super()._begin(X, encoded, targets, settings)
+        self._pairwise = isinstance(targets, PairTargets)
+        model = self._expansion
+        if len(model.coef) != targets.count:  # a warm start, with other outputs: the terms are known
+            coef, bias = np.zeros((targets.count, len(model))), np.zeros(targets.count)
+            self._expansion = replace(model, coef=coef, bias=bias)
+        return origin
+
+    def _go_on(self, X: Any, targets: Targets, settings: Settings) -> None:
+        pairwise = isinstance(targets, PairTargets)
+        if hasattr(self, "_expansion") and pairwise != self._pairwise:
+            message = (
+                f"multi_class is {self.multi_class!r} now, and was not when training began, which leads to a "
+                "model of other outputs: set it back, or train anew by fit or fit_stream"
+            )
+            raise ValueError(message)
+        super()._go_on(X, targets, settings)
+        self._pairwise = pairwise
+
+    @property
+    def _bias_helps_terms(self) -> bool:
+        return False  # that of phase 1 costs something: the terms are a little better without it
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int32]:
         return np.searchsorted(self.classes_, y).astype(np.int32)
@@ -206,6 +244,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         box = self.C * weights * self._class_weights(encoded)
         if len(self.classes_) == 2:
             return SingleTarget.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
+        if self.multi_class == "ovo":
+            return PairTargets(box, loss, encoded, len(self.classes_))
         coupled = self.multi_class == "weston-watkins"
         return ClassTargets(box, loss, encoded, len(self.classes_), coupled)
 

@@ -1,5 +1,6 @@
 """From the values of a model to classes and probabilities."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.two_phases import BudgetMachine
+from budgetsvm._problem.pair_targets import pairs_of, rows_at_once, votes
 from budgetsvm.losses import Logistic
 
-_ROWS_AT_ONCE = 1 << 16
+_RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
+_SYSTEMS = 1 << 20  # numbers of linear systems that are solved together
 
 
 class ClassPrediction(BudgetMachine):
     """The methods of a classifier that look at new rows."""
 
     loss: Any
+    decision_function_shape: str = "ovr"  # of a pickle that is older than this
     classes_: NDArray[Any]
+    _pairwise: bool = False  # whether outputs are pairs of classes, as `multi_class` was when training began
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the values of the model.
@@ -31,13 +36,17 @@ class ClassPrediction(BudgetMachine):
 
         Returns
         -------
-        values : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: positive for ``classes_[1]``. More: the largest is that of the class predicted.
+        values : ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            Two classes: positive for ``classes_[1]``. More: the largest is that of the class predicted; with
+            ``multi_class="ovo"`` that is how many other classes it wins against, and a little more or less by
+            how clearly. With ``decision_function_shape="ovo"``, too, the values of all pairs (a, b) of classes,
+            positive for a.
         """
         check_is_fitted(self)
-        values = self._expansion.decision(
-            self._validate(X, reset=False), count_threads(self.n_jobs)
-        )
+        X = self._validate(X, reset=False)
+        if self._pairwise and self.decision_function_shape == "ovr":
+            return self._of_blocks(X, lambda values: votes(values, len(self.classes_)))
+        values = self._expansion.decision(X, count_threads(self.n_jobs))
         return values if values.shape[1] > 1 else values[:, 0]
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -54,12 +63,7 @@ class ClassPrediction(BudgetMachine):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        codes, threads = np.empty(X.shape[0], np.intp), count_threads(self.n_jobs)
-        for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # not all rows × classes at once
-            some = slice(start, start + _ROWS_AT_ONCE)
-            values = self._expansion.decision(X[some], threads)
-            codes[some] = values.argmax(axis=1) if values.shape[1] > 1 else values[:, 0] > 0
-        labels: NDArray[Any] = self.classes_[codes]
+        labels: NDArray[Any] = self.classes_[self._of_blocks(X, self._codes_of)]
         return labels
 
     @available_if(  # type: ignore[untyped-decorator]
@@ -76,8 +80,13 @@ class ClassPrediction(BudgetMachine):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            Of more than two classes, each against the rest, scaled to sum up to 1.
+            Of more than two classes, each against the rest, scaled to sum up to 1; with
+            ``multi_class="ovo"``, those that agree best with all pairs of classes (Wu, Lin & Weng 2004).
         """
+        if self._pairwise:
+            check_is_fitted(self)
+            X = self._validate(X, reset=False)
+            return self._of_blocks(X, lambda values: coupled(expit(values), len(self.classes_)))
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([expit(-values), expit(values)])
@@ -103,6 +112,23 @@ class ClassPrediction(BudgetMachine):
         probabilities: NDArray[np.float64] = self.predict_proba(X)
         return np.log(np.maximum(probabilities, np.finfo(float).tiny))
 
+    def _of_blocks(
+        self, X: Any, make: Callable[[NDArray[np.float64]], NDArray[Any]]
+    ) -> NDArray[Any]:
+        """Return what is made of the values of rows: not of all rows × outputs at once."""
+        threads, step = count_threads(self.n_jobs), rows_at_once(len(self._expansion.coef))
+        starts = range(0, X.shape[0], step)
+        parts = [make(self._expansion.decision(X[i : i + step], threads)) for i in starts]
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def _codes_of(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the classes that values stand for."""
+        if values.shape[1] == 1:
+            return (values[:, 0] > 0).astype(np.intp)
+        if self._pairwise:
+            values = votes(values, len(self.classes_))
+        return np.asarray(values.argmax(axis=1))
+
     def _needs_logistic(self, method: str) -> bool:
         if self.loss == "logistic" or isinstance(self.loss, Logistic):
             return True
@@ -111,3 +137,31 @@ class ClassPrediction(BudgetMachine):
             "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
         )
         raise AttributeError(message)
+
+
+def coupled(shares: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Return probabilities of classes from those of pairs: `shares` are of a against b, (rows, pairs).
+
+    The p that minimise Σ_a Σ_b (r_ba p_a - r_ab p_b)², Σ_a p_a = 1: a linear system for every row, whose solution is
+    positive (T.-F. Wu, C.-J. Lin, R. C. Weng: Probability Estimates for Multi-class Classification by Pairwise
+    Coupling. JMLR 5, 2004; their second approach).
+    """
+    first, second = pairs_of(n_classes).T
+    step = max(1, _SYSTEMS // (n_classes + 1) ** 2)
+    found = np.empty((len(shares), n_classes))
+    for start in range(0, len(shares), step):
+        own = shares[start : start + step]
+        r = np.zeros((len(own), n_classes, n_classes))
+        r[:, first, second], r[:, second, first] = own, 1 - own
+        system = np.zeros((len(own), n_classes + 1, n_classes + 1))
+        system[:, :n_classes, :n_classes] = -r * r.transpose(0, 2, 1)
+        every = np.arange(n_classes)
+        system[:, every, every] = (r**2).sum(axis=1)
+        system[:, every, every] += _RIDGE
+        system[:, n_classes, :n_classes] = system[:, :n_classes, n_classes] = 1
+        wanted = np.zeros((len(own), n_classes + 1, 1))
+        wanted[:, n_classes] = 1
+        found[start : start + step] = np.linalg.solve(system, wanted)[:, :n_classes, 0]
+    found = np.maximum(found, 0.0)
+    found /= found.sum(axis=1, keepdims=True)
+    return found

@@ -196,6 +196,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             share = _LEARNING_SHARE if polish else 1.0
             until = training.started + max(share * self.time_limit, _LEARNING_SECONDS)
         plan = Plan(visits, adapt, self._visits, until)
+        if polish and not self._bias_helps_terms:
+            training = replace(training, settings=replace(training.settings, intercept=False))
         self._learn(problem, plan, training, stopping)
         return problem
 
@@ -241,6 +243,11 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----
+
+    @property
+    def _bias_helps_terms(self) -> bool:
+        """Whether phase 1 has a bias, too, where it learns terms for a polish that will have one."""
+        return True
 
     @property
     def _solve(self) -> Solve:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._exact.dual import Certificate, OutputDual, set_size
 from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whole
-from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Polishing
@@ -40,11 +40,13 @@ class Ascent:
         self.diagonal = kernel_diagonal(rows, kernel, np.arange(n))
         # What the machine has no room for, though it may be used, is computed again.
         room = int(HELD_SHARE * min(limits.memory, limits.room) / (n * size))
-        self._values = KernelRows(rows, kernel, limits, max(room, set_size(n), budget))
+        self.values = KernelRows(rows, kernel, limits, max(room, set_size(n), budget))
         self.duals: list[OutputDual] = []
-        outputs = problem.targets.count
+        self._constant = float(self.diagonal.mean()) if how.intercept else 0.0
         work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3
-        self._most_work = max(_LEAST_WORK, outputs * work)
+        self._most_work = max(_LEAST_WORK, problem.targets.total_rows / n * work)
+        self._work = 0
+        self._uses = np.zeros(n, np.int64)  # of every row, in so many outputs it is a support vector
         self._probed, self._ranked = n <= budget, False
         self._task, self._goal = CLIMB, limits.tol
         how.observer.expect(_tasks(problem, budget, limits.n_threads))
@@ -53,15 +55,18 @@ class Ascent:
         """Begin at α, as far as it is feasible, or at 0."""
         targets = self.problem.targets
         for c in range(targets.count):
-            single, start = targets.of_output(c), np.zeros(len(targets))
+            single, rows = targets.of_output(c), targets.rows_of(c)
+            start = np.zeros(len(single))
             if alpha is not None and targets.count == 1:
                 start = single.loss.feasible(alpha / single.box) * single.box
-            intercept = self.how.intercept
-            self.duals.append(OutputDual(self._values, single, start, constant=intercept))
+            values = self.values if rows is None else SomeKernelRows(self.values, rows)
+            dual = OutputDual(values, single, start, constant=self._constant, rows=rows)
+            self.duals.append(dual)
+            self._uses[dual.rows[dual.support]] += 1
 
     def expansion(self) -> Expansion:
         """Return the model of all outputs."""
-        return whole(self.duals)
+        return whole(self.duals, len(self.diagonal))
 
     def climb_to(self, gap: float) -> bool:
         """Climb until every output has this gap, or the limits are reached; returns False to give up."""
@@ -81,29 +86,30 @@ class Ascent:
                 return True
             if self._is_too_dear() or self._is_rough() or self._has_low_rank():
                 return False
-            if not dual.climb():
+            before, support = dual.work, dual.rows[dual.support]
+            goes_on = dual.climb()
+            self._work += dual.work - before
+            self._uses[support] -= 1
+            self._uses[dual.rows[dual.support]] += 1
+            if not goes_on:
                 return True
 
     def _is_too_dear(self) -> bool:
         return self._work > self._most_work
-
-    @property
-    def _work(self) -> float:
-        return sum(dual.work for dual in self.duals)
 
     def _has_low_rank(self) -> bool:
         """Whether both phases would be cheap; looked at when it is clear that the ascent takes its time."""
         if self._ranked or self._work < _SOME_PASSES * len(self.diagonal) ** 2:
             return False
         self._ranked = True
-        return has_low_rank(self.duals, self.diagonal)
+        return has_low_rank(self.values, self.duals, self.diagonal)
 
     def _is_rough(self) -> bool:
         """Whether there are too many support vectors, and none of them can be left out."""
-        if self._probed or len(self.expansion().terms) <= _TOO_MANY * self.budget:
+        if self._probed or np.count_nonzero(self._uses) <= _TOO_MANY * self.budget:
             return False
         self._probed = True
-        return is_rough(self.duals, self.diagonal, self.how.limits.tol)
+        return is_rough(self.values, self.duals, self.diagonal, self.how.limits.tol)
 
     def _show(self, dual: OutputDual, found: Certificate) -> None:
         """Let the observer look; of several outputs it sees the gap alone."""

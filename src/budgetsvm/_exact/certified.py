@@ -49,7 +49,10 @@ def _values(problem: Problem, how: Polishing, ascent: Ascent, expansion: Expansi
     try:
         limits.tick(work)
     except OutOfTime:
-        return np.column_stack([dual.f for dual in ascent.duals])
+        values = np.zeros((len(problem.rows), len(ascent.duals)))
+        for c, dual in enumerate(ascent.duals):
+            values[dual.rows, c] = dual.f + dual.bias
+        return values
     return ascent.model(expansion).in_precision(np.float64).decision(X, limits.n_threads)
 
 
@@ -60,12 +63,11 @@ def _certificate(
     dual = ascent.duals[c]
     norms = (_squared_norm(expansion, values, c) for expansion, values in (model, solution))
     norm, norm_of_alpha = norms
-    return certificate(dual.targets, model[1][:, c], norm, dual.alpha, norm_of_alpha)
+    return certificate(dual.targets, model[1][dual.rows, c], norm, dual.alpha, norm_of_alpha)
 
 
 def _squared_norm(expansion: Expansion, values: _Matrix, c: int) -> float:
-    bias = float(expansion.bias[c])
-    return float(expansion.coef[c] @ (values[expansion.terms, c] - bias)) + bias**2
+    return float(expansion.coef[c] @ (values[expansion.terms, c] - expansion.bias[c]))
 
 
 def _put_together(

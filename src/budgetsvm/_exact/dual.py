@@ -6,20 +6,26 @@ with f_i = Σ_j α_j y_j k(x_i, x_j) kept for all rows. P(w(α)) - D(α) is a su
 C_i φ(u_i) + C_i φ*(α_i / C_i) - α_i u_i ≥ 0: those that contribute most to it are the working set (Dünner,
 Parnell & Jaggi 2017), half of which stays for the next round, as what is gained is lost again otherwise. A round
 climbs on the set alone, in the cache, and brings f up to date by as many rows of the kernel matrix.
+
+A bias, which costs nothing, asks for Σ_i α_i y_i = 0. As single coordinates cannot keep it, a round climbs on the
+Lagrangian of that constraint, augmented (`_polish/ascent.py`): kernel values are larger by s², a typical k(x, x), and
+f by the multiplier, the bias that is best for it. Then what the sum has become is taken from α that lose least.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._exact.kernel_rows import KernelRows
-from budgetsvm._polish.span_problem import relative_gap
+from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
+from budgetsvm._polish.span_problem import best_shift, relative_gap
 from budgetsvm._problem.targets import SingleTarget
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
+Kernel: TypeAlias = KernelRows | SomeKernelRows
 
 _SHARE, _FEWEST, _MOST = 6, 512, 2048  # of n, rows of a working set
 _STEPS_PER_ROW = 4
@@ -56,17 +62,31 @@ def certificate(
 
 
 class OutputDual:
-    """The dual of one output, from a feasible α; `constant`: every kernel value is 1 larger, for a bias."""
+    """The dual of one output, from a feasible α; `constant` is s², for a bias, or 0: there is none.
+
+    `rows` are those of the kernel that know of the output, where these are not all. f is without the bias.
+    """
 
     def __init__(
-        self, kernel: KernelRows, targets: SingleTarget, alpha: _Vector, *, constant: bool
+        self,
+        kernel: Kernel,
+        targets: SingleTarget,
+        alpha: _Vector,
+        *,
+        constant: float,
+        rows: _Indices | None = None,
     ) -> None:
         self.kernel, self.targets, self.constant = kernel, targets, constant
+        self.rows = np.arange(len(targets)) if rows is None else rows
         self.alpha, self.f = np.zeros(len(targets)), np.zeros(len(targets))
         self.rounds = self.work = 0  #: work: multiplications, but for kernel values
         self._set: _Indices = np.empty(0, np.int64)
         self._rigour = _RIGOUR
+        self.bias = 0.0
+        if constant:
+            alpha = targets.balanced(alpha, targets.slack(self.f))
         self._move_to(alpha)
+        self._centre()
 
     @property
     def support(self) -> _Indices:
@@ -79,11 +99,6 @@ class OutputDual:
         return self.alpha * self.targets.y
 
     @property
-    def bias(self) -> float:
-        """The coefficient of the constant function."""
-        return float(self.beta.sum()) if self.constant else 0.0
-
-    @property
     def passes(self) -> int:
         """How often all rows were gone through: so many were in working sets."""
         return -(-self.rounds * set_size(len(self.alpha)) // len(self.alpha))
@@ -91,7 +106,7 @@ class OutputDual:
     def certificate(self) -> Certificate:
         """Return P and D of this α."""
         norm = float(self.beta @ self.f)
-        return certificate(self.targets, self.f, norm, self.alpha, norm)
+        return certificate(self.targets, self.f + self.bias, norm, self.alpha, norm)
 
     def climb(self) -> bool:
         """Go one round; returns whether there is any use in another one."""
@@ -101,14 +116,16 @@ class OutputDual:
             return False
         gram = self.kernel.gram(chosen)
         if self.constant:
-            gram += 1
-        targets, alpha, f = self.targets.some(chosen), self.alpha[chosen], self.f[chosen]
+            gram += self.constant
+        targets, alpha = self.targets.some(chosen), self.alpha[chosen]
+        f = self.f[chosen] + self.bias
         precision = self._rigour * float(gaps.sum() / self.targets.box.sum())
         most, target = _STEPS_PER_ROW * len(chosen), np.ascontiguousarray(targets.target)
         steps, _ = _core.climb(
             targets.loss.core(), gram, targets.y, target, targets.box, alpha, f, precision, most
         )
         self._change(chosen, alpha)
+        self._balance()
         self.rounds += 1
         self.work += len(chosen) * (len(self.alpha) + 2 * steps)
         if steps == 0:  # rows of little weight are less precise than others
@@ -117,7 +134,7 @@ class OutputDual:
 
     def _gaps(self) -> _Vector:
         """Return what every row contributes to P - D."""
-        box, loss, u = self.targets.box, self.targets.loss, self.targets.slack(self.f)
+        box, loss, u = self.targets.box, self.targets.loss, self.targets.slack(self.f + self.bias)
         gaps = box * (loss.value(u) + loss.conjugate(self.alpha / box)) - self.alpha * u
         return np.maximum(0.0, gaps)
 
@@ -129,10 +146,20 @@ class OutputDual:
         old = np.zeros(n, np.bool_)
         old[self._set] = True
         others = order[~old[order] & (gaps[order] > 0)]
+        if self.constant:
+            others = self._from_both_sides(others)
         fresh = others[: size - min(size // 2, len(self._set))]
         again = order[old[order]][: size - len(fresh)]
         self._set = np.sort(np.concatenate([fresh, again]))
         return self._set
+
+    def _from_both_sides(self, order: _Indices) -> _Indices:
+        """Return rows in turns: one whose α y is to grow, one whose is to fall; alone, neither side may move."""
+        targets, u = self.targets, self.targets.slack(self.f + self.bias)
+        grows = targets.y * (targets.alpha(u, 0.0) - self.alpha) > 0
+        sides = grows[order]
+        ranks = np.where(sides, np.cumsum(sides), np.cumsum(~sides))
+        return order[np.argsort(ranks, kind="stable")]
 
     def _change(self, chosen: _Indices, alpha: _Vector) -> None:
         """Put other α in the place of the chosen ones; f follows, and both or neither of them change."""
@@ -141,10 +168,24 @@ class OutputDual:
         change = (alpha[moved] - self.alpha[rows]) * self.targets.y[rows]
         if len(rows) == 0:
             return
-        f = self.f + self.kernel.sums(rows, change) + (change.sum() if self.constant else 0.0)
+        f = self.f + self.kernel.sums(rows, change)
         new = self.alpha.copy()
         new[rows] = alpha[moved]
         self.alpha, self.f = new, f
+
+    def _balance(self) -> None:
+        """Make α feasible again, and find the bias of the model."""
+        if not self.constant:
+            return
+        self._centre()
+        alpha = self.targets.balanced(self.alpha, self.targets.slack(self.f + self.bias))
+        moved = np.flatnonzero(alpha != self.alpha)
+        self._change(moved, alpha[moved])
+        self._centre()
+
+    def _centre(self) -> None:
+        if self.constant:
+            self.bias = best_shift(self.targets, 0.0, self.f)
 
     def _move_to(self, alpha: _Vector) -> None:
         rows, size = np.flatnonzero(alpha), set_size(len(alpha))

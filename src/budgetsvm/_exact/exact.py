@@ -88,12 +88,12 @@ def _attempt(
         expansion = ascent.expansion()
         if len(expansion.terms) > budget:
             good, diagonal = _OF_TOLERANCE * tol, ascent.diagonal
-            if choose_terms(ascent.duals, diagonal, budget, good) is None:
+            if choose_terms(ascent.values, ascent.duals, diagonal, budget, good) is None:
                 return None
             if not ascent.climb_to(_BEFORE_REDUCTION * tol):
                 return None
             how.observer.in_task(LEAVE_OUT)
-            expansion = fewer_terms(ascent.duals, diagonal, budget, good)
+            expansion = fewer_terms(ascent.values, ascent.duals, diagonal, budget, good)
     if expansion is None:  # the time is up, or there are too many terms
         expansion = ascent.expansion()
     if len(expansion.terms) > budget:

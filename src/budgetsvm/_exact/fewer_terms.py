@@ -45,11 +45,26 @@ class Expansion:
     bias: _Vector
 
 
-def whole(duals: list[OutputDual]) -> Expansion:
-    """Return the solution itself."""
-    terms = np.flatnonzero(np.any([dual.alpha != 0 for dual in duals], axis=0))
-    coef = np.array([dual.beta[terms] for dual in duals])
+def whole(duals: list[OutputDual], n: int) -> Expansion:
+    """Return the solution itself, for n rows."""
+    terms = np.flatnonzero(_sums(duals, n, 1))
+    coef = np.array([coefficients(dual, terms, n) for dual in duals])
     return Expansion(terms, coef, np.array([dual.bias for dual in duals]))
+
+
+def coefficients(dual: OutputDual, terms: _Indices, n: int) -> _Vector:
+    """Return those of the terms; zero for rows that do not know of the output."""
+    every = np.zeros(n)
+    every[dual.rows] = dual.beta
+    return every[terms]
+
+
+def _sums(duals: list[OutputDual], n: int, power: int) -> _Vector:
+    """Return Σ |α|^power over all outputs, for every row."""
+    total = np.zeros(n)
+    for dual in duals:
+        total[dual.rows] += abs(dual.alpha) ** power
+    return total
 
 
 class Pivots:
@@ -80,72 +95,82 @@ class Pivots:
         return np.sort(self.rows[np.argsort(-promise, kind="stable")[:count]])
 
 
-def pivots_of(duals: list[OutputDual], diagonal: _Vector, count: int) -> Pivots:
+def pivots_of(
+    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, count: int
+) -> Pivots:
     """Return pivots among the support vectors of all outputs."""
-    rows = whole(duals).terms
-    weights = np.sum([abs(dual.alpha[rows]) for dual in duals], axis=0)
-    return Pivots(duals[0].kernel, rows, diagonal[rows], weights, count)
+    weights = _sums(duals, len(diagonal), 1)
+    rows = np.flatnonzero(weights)
+    return Pivots(kernel, rows, diagonal[rows], weights[rows], count)
 
 
-def is_rough(duals: list[OutputDual], diagonal: _Vector, tol: float) -> bool:
+def is_rough(
+    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, tol: float
+) -> bool:
     """Whether no support vector can be left out, by an estimate: then too much is new in each after some others.
 
     ½ Σ_i α_i² news_i is what leaving all of them out would cost if what is new in one were not in any other.
     """
-    pivots = pivots_of(duals, diagonal, _PROBES)
-    squares = np.sum([dual.alpha[pivots.rows] ** 2 for dual in duals], axis=0)
+    pivots = pivots_of(kernel, duals, diagonal, _PROBES)
+    squares = _sums(duals, len(diagonal), 2)[pivots.rows]
     bound = sum(dual.certificate().dual for dual in duals)
     return 0.5 * float(squares @ pivots.news) > _ROUGH * tol * bound
 
 
-def has_low_rank(duals: list[OutputDual], diagonal: _Vector) -> bool:
+def has_low_rank(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector) -> bool:
     """Whether next to nothing is new in a support vector after some others.
 
     Then coordinates hinder each other, and a solution in the span of those few is cheap.
     """
-    pivots = pivots_of(duals, diagonal, _PROBES)
+    pivots = pivots_of(kernel, duals, diagonal, _PROBES)
     every = float(diagonal[pivots.rows] @ pivots.weights)
     return len(pivots.rows) > 2 * _PROBES and float(pivots.news @ pivots.weights) <= _LOW * every
 
 
 def choose_terms(
-    duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
+    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
 ) -> _Indices | None:
     """Return terms among the support vectors; None: what is left out would cost too much, by an estimate."""
-    pivots = pivots_of(duals, diagonal, _PIVOTS)
+    pivots = pivots_of(kernel, duals, diagonal, _PIVOTS)
     terms = pivots.best(budget)
     left_out = ~np.isin(pivots.rows, terms)
-    squares = np.sum([dual.alpha[pivots.rows] ** 2 for dual in duals], axis=0)
+    squares = _sums(duals, len(diagonal), 2)[pivots.rows]
     cost = 0.5 * float((squares * pivots.news)[left_out].sum())
     scale = sum(dual.certificate().scale for dual in duals)
     return terms if cost <= _TOO_DEAR * good * scale else None
 
 
 def fewer_terms(
-    duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
+    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
 ) -> Expansion | None:
     """Return a model of so many terms at most whose gap is good; None: there is none near by."""
-    solution = whole(duals)
+    solution = whole(duals, len(diagonal))
     if len(solution.terms) <= budget:
         return solution
-    terms = choose_terms(duals, diagonal, budget, good)
+    terms = choose_terms(kernel, duals, diagonal, budget, good)
     if terms is None:
         return None
     coef, gap, scale = np.empty((len(duals), len(terms))), 0.0, 0.0
     for c, dual in enumerate(duals):
-        coef[c], found = nearest_model(dual, terms, _AIM * good)
+        coef[c], found = nearest_model(kernel, dual, terms, _AIM * good)
         gap, scale = gap + found.primal - found.dual, scale + found.scale
     return Expansion(terms, coef, solution.bias) if gap <= good * scale else None
 
 
-def nearest_model(dual: OutputDual, terms: _Indices, good: float) -> tuple[_Vector, Certificate]:
+def nearest_model(
+    kernel: KernelRows, dual: OutputDual, terms: _Indices, good: float
+) -> tuple[_Vector, Certificate]:
     """Return coefficients of the terms for one output, and a certificate; a gap that is good ends the search."""
-    kernel, bias, best = dual.kernel, dual.bias, dual.beta[terms]
+    n = len(kernel.rows)
+    bias, best, values = dual.bias, coefficients(dual, terms, n), dual.f
+    if len(dual.rows) < n:  # terms may be rows that do not know of the output
+        support = dual.support
+        values = kernel.sums(dual.rows[support], dual.beta[support])
     norm_of_alpha, found, since = float(dual.beta @ dual.f), None, 0
-    for beta in _interpolations(kernel, terms, dual.f[terms] - bias, best):
-        f = kernel.sums(terms, beta) + bias
-        norm = float(beta @ (f[terms] - bias)) + bias**2
-        now = certificate(dual.targets, f, norm, dual.alpha, norm_of_alpha)
+    for beta in _interpolations(kernel, terms, values[terms], best):
+        f = kernel.sums(terms, beta)
+        norm = float(beta @ f[terms])
+        now = certificate(dual.targets, f[dual.rows] + bias, norm, dual.alpha, norm_of_alpha)
         before = np.inf if found is None else found.primal - found.dual
         since = 0 if now.primal - now.dual < _PROGRESS * before else since + 1
         if now.primal - now.dual < before:

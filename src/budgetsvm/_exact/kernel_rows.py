@@ -101,6 +101,25 @@ class KernelRows:
         map_in_order(fill, tasks, self.limits.n_threads)
 
 
+class SomeKernelRows:
+    """The kernel values of some rows, which are sorted, among each other; indices count among them."""
+
+    def __init__(self, of: KernelRows, rows: _Indices) -> None:
+        self._of, self._rows = of, rows
+
+    def gram(self, chosen: _Indices) -> NDArray[Any]:
+        """Return the kernel values of the chosen rows, which are sorted, among each other."""
+        return self._of.gram(self._rows[chosen])
+
+    def sums(self, chosen: _Indices, weights: _Vector) -> _Vector:
+        """Return Σ_i weights_i k(x_i, ·) over the chosen rows, for all of these rows."""
+        self._of.limits.tick()
+        values, every = self._of.values(self._rows[chosen], self._rows), np.arange(len(chosen))
+        total = np.zeros(len(self._rows))
+        _core.add_transposed_times(values, every, weights, total)
+        return total
+
+
 def _stored(rows: Rows, part: slice, kernel: Kernel) -> TermStore:
     """Return some rows as the core wants terms."""
     points = points_of(rows, part)

@@ -1,6 +1,7 @@
 """Phase 1 for several outputs that share their terms: the classes of a classifier, or many targets.
 
-A visit takes the steps of all outputs at once and inserts one term with a row of coefficients.
+A visit takes the steps of all outputs at once and inserts one term with a row of coefficients. Pairs of
+classes are trained as differences of classes, jointly.
 """
 
 from dataclasses import replace
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._learn.settings import Plan
 from budgetsvm._learn.trainer import VisitingTrainer
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.pair_targets import PairTargets, differences, nearest_classes
+from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import ClassTargets, ManyTargets, Targets
-from budgetsvm.losses import Hinge
-from budgetsvm.monitoring._observer import Counts
+from budgetsvm.monitoring._observer import Counts, Learned
 
 _JOINT_C = 0.4
 _NO_CLOCK = (0, 0.0)  # of a solver that needs none
@@ -34,8 +37,18 @@ class CoreTargets(NamedTuple):
 class JointTrainer(VisitingTrainer):
     """Trains a model of several outputs with a budget; `coef` are its coefficients, (terms, outputs)."""
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
+    def __init__(
+        self, model: KernelExpansion, problem: Problem, *others: Any, **named: Any
+    ) -> None:
+        self._pairs = isinstance(problem.targets, PairTargets)
+        if isinstance(problem.targets, PairTargets):
+            coef, bias = (
+                nearest_classes(of_pairs, problem.targets.n_classes)
+                for of_pairs in (model.coef, model.bias)
+            )
+            model = replace(model, coef=coef, bias=bias)
+            problem = replace(problem, targets=problem.targets.joint())
+        super().__init__(model, problem, *others, **named)
         targets = self.problem.targets
         # In single precision: with a thousand classes this is the largest array there is.
         self.alpha = np.zeros((len(targets), targets.count), np.float32)
@@ -52,9 +65,17 @@ class JointTrainer(VisitingTrainer):
         targets = self.problem.targets
         if isinstance(targets, ClassTargets):
             scale = min(1.0, _JOINT_C / float(np.median(targets.box)))
-            joint = replace(targets.scaled(scale), loss=Hinge(), coupled=True)
-            self.problem = replace(self.problem, targets=joint)
+            self.problem = replace(self.problem, targets=targets.scaled(scale).joint())
         self.run(plan)
+
+    def result(self) -> Learned:
+        """Return the state of training; of pairs of classes, their differences."""
+        learned = super().result()
+        if not self._pairs:
+            return learned
+        model, n_classes = learned.model, len(learned.model.coef)
+        coef, bias = (differences(one, n_classes) for one in (model.coef, model.bias))
+        return replace(learned, model=replace(model, coef=coef, bias=bias))
 
     def _coefficients(self) -> NDArray[np.float64]:
         return self.coef[: self.terms.size].T

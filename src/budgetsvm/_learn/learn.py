@@ -40,9 +40,12 @@ def phase_of(plan: Plan, targets: Targets, budget: int | None) -> Phase:
     n, visits, several = len(targets), plan.visits, targets.count > 1
     trial = trial_visits(visits, budget) if plan.adapt and not several else visits
     epochs = -(-trial // n) - (-(visits - trial) // n)
-    each = targets.count if budget is None else 1
     labels = isinstance(targets, SingleTarget) and bool((targets.y < 0).any())
-    return Phase("learn", visits * each, epochs * each, labels or targets.has_classes)
+    classes = labels or targets.has_classes
+    if budget is None:
+        total = visits * targets.total_rows // n
+        return Phase("learn", total, epochs * targets.count, classes)
+    return Phase("learn", visits, epochs, classes)
 
 
 def learn_terms(

@@ -47,6 +47,12 @@ class SeparateOutputs(Trainer):
     def _train(self, c: int, plan: Plan) -> None:
         model = replace(self.model, coef=self.model.coef[[c]], bias=self.model.bias[[c]])
         problem = replace(self.problem, targets=self.problem.targets.of_output(c))
+        rows = self.problem.targets.rows_of(c)
+        if rows is not None:
+            own = replace(self.problem.rows, X=self.problem.rows.X[rows])
+            share = len(rows) / len(self.problem.rows)
+            problem = replace(problem, rows=own, n_total=round(share * problem.n_total))
+            plan = replace(plan, visits=max(1, round(share * plan.visits)))
         single: Any = OutputTrainer(
             model, problem, self.settings, self.rng, self.observers, done=self.t, until=plan.until
         )
@@ -54,7 +60,8 @@ class SeparateOutputs(Trainer):
         single.run(plan)
         known, used = len(model), np.flatnonzero(single.slots >= 0)
         self._coef[c, :known] = single.terms.coef[:known]
-        self._coef[c, known + used] = single.terms.coef[single.slots[used]]
+        where = used if rows is None else rows[used]
+        self._coef[c, known + where] = single.terms.coef[single.slots[used]]
         self._bias[c] = single.bias[0] if self.settings.intercept else 0.0
 
     def result(self) -> Learned:

@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 2, "library": "1.1", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 3, "library": "1.2", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 2
+VERSION = 3
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -34,9 +34,27 @@ def _say_what_is_certified(machine: Any) -> Any:
     return machine | {"state": new}
 
 
+def _say_what_outputs_are(machine: Any) -> Any:
+    """Version 3: before, outputs of a classifier were classes, and never pairs of them. Nothing is checked here."""
+    if not isinstance(machine, dict):
+        return machine
+    new = dict(machine)
+    state, parameters = machine.get("state"), machine.get("parameters")
+    if isinstance(state, dict) and "learner" in state:  # of features
+        new["state"] = state | {"learner": _say_what_outputs_are(state["learner"])}
+    elif machine.get("kind") == "BudgetSVC" and isinstance(state, dict):
+        new["state"] = state | {"pairwise": False}
+        if isinstance(parameters, dict):
+            new["parameters"] = parameters | {"decision_function_shape": "ovr"}
+    return new
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
-UPGRADES: dict[int, Callable[[Record], Record]] = {1: _say_what_is_certified}
+UPGRADES: dict[int, Callable[[Record], Record]] = {
+    1: _say_what_is_certified,
+    2: _say_what_outputs_are,
+}
 
 _PLAIN_KINDS = "biufU"  # of arrays
 _DEEPEST, _MOST_THINGS = 20, 5_000_000

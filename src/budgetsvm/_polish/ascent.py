@@ -3,6 +3,11 @@
 Of the rows, only those near the margin have a dual variable strictly inside its box, and only those
 need visits; the working set is small enough for the cache, so that hundreds of passes over it cost
 as much as one over all rows. Every round ends with such a full pass, which checks the rest.
+
+A bias that costs nothing asks for Σ_i α_i y_i = 0, which single coordinates cannot keep. So they climb on
+D - m Σ_i α_i y_i - ½s² (Σ_i α_i y_i)², the Lagrangian, augmented, of that constraint (Hestenes 1969; Powell 1969):
+as if there were a constant feature s whose coefficient is drawn to m, the bias so far. It moves on by what is
+left of the sum after every round.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -72,6 +77,7 @@ class WorkingSetAscent:
         alpha: NDArray[np.float64],
         f: NDArray[np.float64],
         rng: np.random.Generator,
+        w: NDArray[np.float64] | None = None,
     ) -> None:
         self.problem = problem
         self.matrix = matrix
@@ -79,13 +85,25 @@ class WorkingSetAscent:
         self.precision = 0.1  # of the sub-problem: KKT violation at which a round ends
         self.effort = 1.0  # grows where rounds bring little ...
         self.patience = 1.0
-        self.restart(alpha, f)
+        self.multiplier = 0.0  # m
+        self.restart(alpha, f, w)
 
-    def restart(self, alpha: NDArray[np.float64], f: NDArray[np.float64]) -> None:
-        """Go on from another dual point, whose w(α) has the values f, with more patience."""
+    def restart(
+        self,
+        alpha: NDArray[np.float64],
+        f: NDArray[np.float64],
+        w: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Go on from another dual point, whose w(α) has the values f, with more patience.
+
+        A bias that costs nothing is that of w; zero if there is none.
+        """
         self.alpha = alpha
         self.f = f
         self.point = self.problem.point(alpha)
+        if self.problem.matrix.basis.free:
+            bias = 0.0 if w is None else float(w[-1])
+            self.multiplier, self.point[-1] = bias - self.point[-1], bias
         self.patience = min(8 * self.patience, _MOST_PATIENCE)
         self.stuck = False  # ... and where all patience is of no use, this becomes true
 
@@ -94,14 +112,29 @@ class WorkingSetAscent:
         problem = self.problem
         before = problem.gap
         self._ascend(self._working_set() if chosen is None else chosen)
-        self.point = problem.point(self.alpha)
-        self.f = problem.values(self.point)
-        problem.offer_dual(self.alpha, self.point)
-        problem.offer_primal(self.point, self.f)
+        self._evaluate()
         self.precision /= 2
         if problem.gap > _LITTLE_PROGRESS * before:
             self.stuck = self.effort >= self.patience
             self.effort = min(2 * self.effort, self.patience)
+
+    def _evaluate(self) -> None:
+        """Evaluate all rows, and offer what was found."""
+        problem, basis = self.problem, self.problem.matrix.basis
+        self.point = problem.point(self.alpha)
+        if not basis.free:
+            self.f = problem.values(self.point)
+            problem.offer_dual(self.alpha, self.point)
+            problem.offer_primal(self.point, self.f)
+            return
+        self.multiplier += self.point[-1]
+        self.point[-1] += self.multiplier
+        self.f = problem.values(self.point)
+        w, f = problem.centred(self.point, self.f)
+        problem.offer_primal(w, f)
+        alpha = problem.feasible(self.alpha, f)
+        moved = problem.matrix.transposed_times((alpha - self.alpha) * problem.targets.y)
+        problem.offer_dual(alpha, self.point + moved)
 
     def _working_set(self) -> NDArray[np.int64]:
         """Rows whose variable is inside its box, or should leave the bound that it is at."""

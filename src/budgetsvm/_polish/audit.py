@@ -116,17 +116,18 @@ def better_of(
         values = model.decision(X)
         if problem.targets.has_classes:
             return targets.score(values)
-        return -(float(targets.costs(values).sum()) + half_norm(model))
+        bias = float(model.bias @ model.bias) if targets.bias_costs else 0.0
+        return -(float(targets.costs(values).sum()) + half_norm(model) + 0.5 * bias)
 
     with np.errstate(over="ignore", invalid="ignore"):
         return before if not quality(after) >= quality(before) else after
 
 
 def half_norm(model: KernelExpansion) -> float:
-    """Return ½‖w‖², the bias included."""
+    """Return ½‖w‖² without the bias."""
     wide = replace(model.in_precision(np.float64), bias=np.zeros(len(model.coef)))
     values: NDArray[np.float64] = wide.decision(wide.original_points())
-    return 0.5 * (float(np.vdot(model.coef.T, values)) + float(model.bias @ model.bias))
+    return 0.5 * float(np.vdot(model.coef.T, values))
 
 
 def restated(

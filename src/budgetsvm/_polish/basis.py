@@ -2,12 +2,14 @@
 
 In the span of terms z_1..z_r a function is f = Σ_j β_j k(·, z_j) = Σ_j w_j g_j, where the features
 g = L⁻¹ k(·, Z) are orthonormal: K_ZZ = L Lᵀ, ‖f‖² = ‖w‖², β = L⁻ᵀ w. A bias b is the coefficient of
-one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b².
+one more function, the constant 1, that is orthogonal to all terms: ‖f + b‖² = ‖f‖² + b². A *free* constant
+costs nothing, as LIBSVM has it: ‖f + b‖² = ‖f‖². Its coordinate is b / s, s² being a typical k(z, z), so that it
+is of the size of the others.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -41,6 +43,8 @@ _AMPLIFIED_ERROR, _LARGEST_TOLERANCE = 3e-3, 1e-3
 _IMPRECISE = 1e3  # in units of rounding errors
 _REMEMBERED = 16
 _SMALL = 1024  # terms: of no more, LAPACK chooses
+# In the place of the norm of a free constant, for Newton's method: a step that no row says anything of is finite.
+_RIDGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ class LeftOut:
 class Basis:
     """Linearly independent terms; `kept` says which, `gram` is K_ZZ, `lower` L.
 
-    With a constant, these matrices have one more row and column than there are points.
+    With a constant, these matrices have one more row and column than there are points; `free`: it costs nothing.
     """
 
     kernel: Kernel
@@ -65,6 +69,8 @@ class Basis:
     lower: NDArray[np.float64]
     left_out: LeftOut | None = None
     n_threads: int = 1  #: of products and systems with large matrices; they change no bit
+    free: bool = False
+    size_of_constant: float = 1.0  #: 1 / s
 
     @classmethod
     def of(
@@ -73,6 +79,7 @@ class Basis:
         kernel: Kernel,
         *,
         constant: bool = False,
+        free: bool = False,
         n_threads: int = 1,
         tick: Callable[[float], None] | None = None,
     ) -> Self:
@@ -89,9 +96,11 @@ class Basis:
         if len(kept) < len(gram) or (np.diff(kept) != 1).any():
             gram = principal(gram, kept)
         matrices = gram, chosen.lower
-        if constant:
-            matrices = tuple(block_diag(matrix, 1.0) for matrix in matrices)
-        return cls(kernel, points[kept], kept, *matrices, left_out, n_threads)
+        size = _size_of_constant(gram) if free else 1.0
+        if constant or free:
+            square = _RIDGE if free else 1.0
+            matrices = block_diag(matrices[0], square), block_diag(matrices[1], size)
+        return cls(kernel, points[kept], kept, *matrices, left_out, n_threads, free, size)
 
     @classmethod
     def plain(cls, points: Points, kernel: Kernel) -> Self:
@@ -110,7 +119,9 @@ class Basis:
     def orthonormal(self) -> "Basis":
         """Return the same span with its orthonormal features as terms."""
         one = np.eye(self.dimension)
-        return replace(self, gram=one, lower=one)
+        gram = np.diag(np.append(np.ones(len(self)), _RIDGE)) if self.free else one
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _OrthonormalBasis(**(own | {"gram": gram, "lower": one}))
 
     @cached_property
     def inverse(self) -> NDArray[np.float64]:
@@ -120,6 +131,20 @@ class Basis:
         """
         inverse = lapack.dtrtri(self.lower, lower=1)[0] if self.dimension else self.lower
         return np.ascontiguousarray(inverse.T)
+
+    def costly(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w without what costs nothing: ‖f‖² is the squared norm of that."""
+        if not self.free:
+            return w
+        w = w.copy()
+        w[-1] = 0
+        return w
+
+    def raised(self, w: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+        """Return the coordinates of a function that is larger by a constant, where there is one."""
+        w = w.copy()
+        w[-1] += shift * self.size_of_constant
+        return w
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return β, and the bias behind them, for orthonormal coordinates w."""
@@ -219,11 +244,29 @@ def _no_limit(multiplications: float) -> None:
     """Go on in any case."""
 
 
+class _OrthonormalBasis(Basis):
+    """A basis whose terms are orthonormal themselves: there is nothing to solve."""
+
+    def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return w."""
+        return w
+
+    def projection(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums."""
+        return sums
+
+
 def orthonormal_features(inverse: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.float64]:
     """Return rows of kernel values times L⁻ᵀ."""
     # L⁻ᵀ is triangular: half of the multiplications are with zeros, which BLAS leaves out.
     rows = values.astype(np.float64).T
     return np.asarray(dtrmm(1.0, inverse.T, rows, lower=1, overwrite_b=1).T)
+
+
+def _size_of_constant(gram: NDArray[np.float64]) -> float:
+    """Return 1 / s."""
+    typical = float(np.mean(np.diag(gram))) if len(gram) else 1.0
+    return 1 / np.sqrt(typical) if typical > 0 else 1.0
 
 
 def _tolerance(points: Points, kernel: Kernel, precision: Precision) -> float:

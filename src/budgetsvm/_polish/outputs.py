@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import map_in_order
@@ -78,7 +79,7 @@ def solve_alone(
             return span
         outlook.begin(TURNS)
         if isinstance(matrix, RowMatrix):
-            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng)
+            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng, newton.w)
             take_turns(span, ascent, newton, finished)
         else:
             _approach(span, newton, finished)
@@ -151,6 +152,7 @@ def _take_over(span: SpanProblem, start: StartPoint) -> None:
     if start.alpha is not None:
         box = span.targets.box
         alpha = box * span.targets.loss.feasible(start.alpha / box)
+        alpha = span.feasible(alpha, span.f)
         span.offer_dual(alpha, span.point(alpha))
 
 
@@ -166,7 +168,10 @@ def _approach(span: SpanProblem, newton: NewtonMethod, finished: _Finished) -> N
 
 
 def solve_together(
-    matrix: RowMatrix, targets: Targets, how: Solving, settle: Callable[[SpanProblem], _Settled]
+    matrix: RowMatrix,
+    targets: Targets,
+    how: Solving,
+    settle: Callable[[SpanProblem, NDArray[np.int64] | None], _Settled],
 ) -> list[_Settled]:
     """Solve several outputs, each until it is finished.
 
@@ -176,7 +181,9 @@ def solve_together(
     gaps, limits = np.ones(targets.count), how.limits
 
     def solve(c: int) -> _Settled:
-        span = SpanProblem(matrix, targets.of_output(c))
+        rows = targets.rows_of(c)
+        own = matrix if rows is None else matrix.only(rows)
+        span = SpanProblem(own, targets.of_output(c))
 
         def finished() -> bool:
             gaps[c] = np.clip(span.gap, limits.tol, 1.0)
@@ -186,8 +193,8 @@ def solve_together(
             return limits.reached(span.gap, span.passes)
 
         with suppress(OutOfTime):
-            _ascend(span, matrix, np.random.default_rng(int(seeds[c])), finished, limits.tol)
-        return settle(span)
+            _ascend(span, own, np.random.default_rng(int(seeds[c])), finished, limits.tol)
+        return settle(span, rows)
 
     return map_in_order(solve, range(targets.count), limits.n_threads)
 
@@ -228,8 +235,9 @@ def take_turns(
         before = span.gap
         newton.restart(span.w, span.f)
         newton.run(finished)
-        alpha, f = newton.alpha(), newton.f
+        alpha, f, w = newton.alpha(), newton.f, newton.w
         if span.dual > 0:  # otherwise there is no good dual point yet
             alpha = span.alpha.copy()
-            f = span.values(span.point_of_alpha)
-        ascent.restart(alpha, f)
+            w = span.point_of_alpha + (span.w - span.matrix.basis.costly(span.w))
+            f = span.values(w)
+        ascent.restart(alpha, f, w)

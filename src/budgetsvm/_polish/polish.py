@@ -132,6 +132,7 @@ def _solve(
             model.points,
             model.kernel,
             constant=how.intercept,
+            free=how.intercept and not problem.targets.bias_costs,
             n_threads=how.limits.n_threads,
             tick=how.limits.tick,
         )

@@ -84,7 +84,14 @@ class _Settle:
         others = self._left_out.basis
         self._matrix = None if others is None else matrix.against(others)
 
-    def __call__(self, span: SpanProblem, *, keep_alpha: bool = False) -> _Settled:
+    def __call__(
+        self,
+        span: SpanProblem,
+        rows: NDArray[np.int64] | None = None,
+        *,
+        keep_alpha: bool = False,
+    ) -> _Settled:
+        """Take an output that these rows know of; None: all."""
         return _Settled(
             w=span.w,
             alpha=span.alpha if keep_alpha else None,
@@ -92,15 +99,29 @@ class _Settle:
             dual=span.dual,
             scale=span.scale,
             passes=span.passes,
-            values=span.f[self.rows],
-            pull=self._pull(span),
+            values=self._values(span, rows),
+            pull=self._pull(span, rows),
         )
 
-    def _pull(self, span: SpanProblem) -> float:
+    def _values(self, span: SpanProblem, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
+        """Return f of the sample; zero for rows that do not know of the output, and that nobody asks for."""
+        if rows is None:
+            return span.f[self.rows]
+        values, place = np.zeros(len(self.rows)), np.searchsorted(rows, self.rows)
+        place = np.minimum(place, len(rows) - 1)
+        known = rows[place] == self.rows
+        values[known] = span.f[place[known]]
+        return values
+
+    def _pull(self, span: SpanProblem, rows: NDArray[np.int64] | None) -> float:
         """Return what terms left out of the basis add to ½‖w(α)‖², if there is a solution and time."""
         if self._matrix is not None and span.gap <= self._tol:
             with suppress(OutOfTime):
-                sums = self._matrix.transposed_times(span.alpha * span.targets.y)
+                beta = span.alpha * span.targets.y
+                if rows is not None:
+                    beta, own = np.zeros(self._matrix.n), beta
+                    beta[rows] = own
+                sums = self._matrix.transposed_times(beta)
                 return self._left_out.pull(sums, span.point_of_alpha)
         return 0.0
 
@@ -116,7 +137,9 @@ def _solve_separate(
         own = how
         if targets.count > 1:
             own = replace(how, observer=OneOfMany(how.observer, c, targets.count))
-        return solve_for_all_values(matrix, targets.of_output(c), start, own, look)
+        rows = targets.rows_of(c)
+        part = matrix if rows is None else matrix.some(rows)
+        return solve_for_all_values(part, targets.of_output(c), start, own, look)
 
     def look(span: SpanProblem) -> PolishMoment:
         if targets.count > 1:
@@ -129,7 +152,7 @@ def _solve_separate(
     features = matrix.orthonormal()
     how.observer.in_task(OUTPUTS)
     if features is None:
-        return [settle(alone(c)) for c in range(targets.count)]
+        return [settle(alone(c), targets.rows_of(c)) for c in range(targets.count)]
     return solve_together(features, targets, how, settle)
 
 

@@ -5,7 +5,8 @@
 
 (losses.py). For the hinge loss D is Σ_i α_i - ½‖w(α)‖² where 0 ≤ α_i ≤ C_i. For every w and every such α,
 D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their distance bounds how far the best w is
-from the optimum.
+from the optimum. With a bias that costs nothing (`basis.py`), ‖w‖² is without its coordinate, and D holds where
+Σ_i α_i y_i = 0: whoever offers a dual point sees to that (`SingleTarget.balanced`).
 
 Between two points the best one is found where the derivative of P changes its sign. It is monotone along the
 line, and so is every α_i = C_i φ'(u_i) in it: where one is the same at both ends, it need not be looked at in
@@ -84,13 +85,34 @@ class SpanProblem:
 
     def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
         """Return P(w), given the values of w."""
+        w = self.matrix.basis.costly(w)
         return float(0.5 * w @ w + self.targets.cost(self.targets.slack(f)))
+
+    def feasible(
+        self, alpha: NDArray[np.float64], f: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the dual point near α that a bias which costs nothing allows for; f are its values."""
+        if not self.matrix.basis.free:
+            return alpha
+        return self.targets.balanced(alpha, self.targets.slack(f))
+
+    def centred(
+        self, w: NDArray[np.float64], f: NDArray[np.float64], width: float = 0.0
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return w and its values with the best bias, if that costs nothing; the loss is smoothed over `width`."""
+        basis = self.matrix.basis
+        if not basis.free:
+            return w, f
+        shift = best_shift(self.targets, width, f)
+        return basis.raised(w, shift), f + shift
 
     def offer_primal(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
         """Keep the best point between the best so far and w, whose values are f."""
-        direction = w - self.w, f - self.f
-        share = exact_length(Line(self.targets, 0.0, self.f, direction, self.w))
-        better, values = self.w + share * direction[0], self.f + share * direction[1]
+        step, change = w - self.w, f - self.f
+        costly = self.matrix.basis.costly(step)
+        quadratic = float(self.w @ costly), float(costly @ costly)
+        share = exact_length(Line(self.targets, 0.0, self.f, change, quadratic))
+        better, values = self.w + share * step, self.f + share * change
         primal = self.objective(better, values)
         if primal < self.primal:
             self.primal, self.w, self.f = primal, better, values
@@ -100,6 +122,7 @@ class SpanProblem:
 
         The gain is concave, and linear for the hinge loss: there is no better point then.
         """
+        point = self.matrix.basis.costly(point)  # of a free constant, what rounding left of zero
         step, gain = point - self.point_of_alpha, self.targets.gain(alpha)
         slope = gain - self._gain_of_alpha - float(self.point_of_alpha @ step)
         curvature = float(step @ step)
@@ -124,21 +147,22 @@ _BISECTIONS = 5  # of a rough length
 
 
 class Line:
-    """A line from a point with values f, which change by `change` along it, and its derivative."""
+    """A line from a point with values f, which change by `change` along it, and its derivative.
+
+    `quadratic` are the derivative of the quadratic part at the beginning, and its second derivative.
+    """
 
     def __init__(
         self,
         targets: SingleTarget,
         width: float,
         f: _Vector,
-        direction: tuple[_Vector, _Vector],
-        gradient: _Vector,
+        change: _Vector,
+        quadratic: tuple[float, float],
     ) -> None:
-        """Take the direction as (step, change of f), and the gradient of the quadratic part, w - fixed."""
-        step, change = direction
         self._targets, self._width = targets, width
         self._slack, self._rate = targets.slack(f), targets.y * change
-        self._linear, self._square = float(gradient @ step), float(step @ step)
+        self._linear, self._square = quadratic
 
     @cached_property
     def _start(self) -> _Vector:
@@ -204,3 +228,21 @@ def rough_length(line: Line) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if slope(middle) <= 0 else (low, middle)
     return low
+
+
+_FIRST_SHIFT, _LONGER, _LONGEST_SHIFT = 0.25, 4.0, 1e6
+
+
+def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
+    """Return the constant by which all values should be larger, for the least loss; it is smoothed over `width`.
+
+    Where no constant is best, as of the logistic loss if there is one class alone, it ends somewhere.
+    """
+    pull = float(targets.alpha(targets.slack(f), width) @ targets.y)
+    shift, length = 0.0, float(np.sign(pull)) * _FIRST_SHIFT
+    while length and abs(shift) < _LONGEST_SHIFT:
+        line = Line(targets, width, f + shift, np.full(len(f), length), (0.0, 0.0))
+        if not line.falls_at_end():
+            return shift + length * exact_length(line)
+        shift, length = shift + length, _LONGER * length
+    return shift

@@ -44,6 +44,11 @@ class Targets(ABC):
         """Whether the largest of several outputs says which class a row has."""
         return False
 
+    @property
+    def bias_costs(self) -> bool:
+        """Whether ½b² of a bias b is a part of the objective."""
+        return False
+
     def __len__(self) -> int:
         return len(self.box)
 
@@ -59,6 +64,15 @@ class Targets(ABC):
     @abstractmethod
     def of_output(self, c: int) -> "SingleTarget":
         """Return the targets of one output."""
+
+    def rows_of(self, c: int) -> NDArray[np.int64] | None:  # noqa: ARG002
+        """Return which rows know of an output, sorted; None: all."""
+        return None
+
+    @property
+    def total_rows(self) -> int:
+        """How many rows all outputs have, one after the other."""
+        return self.count * len(self)
 
     @abstractmethod
     def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
@@ -111,6 +125,29 @@ class SingleTarget(Targets):
     def slack(self, f: _Vector) -> _Vector:
         """Return u for values f."""
         return self.target - self.y * f
+
+    def balanced(self, alpha: _Vector, slack: _Vector) -> _Vector:
+        """Return the dual point near α of which Σ_i α_i y_i is zero, as a bias that costs nothing asks for.
+
+        Of the rows on the heavier side, those give way that lose least: of a loss with kinks the ones of little
+        slack, whose α is not held at its bound.
+        """
+        beta = alpha * self.y
+        total = float(beta.sum())
+        heavy = np.flatnonzero(beta * total > 0)
+        if len(heavy) == 0:
+            return alpha
+        sizes = abs(alpha[heavy])
+        if self.loss.has_kinks:
+            order = np.argsort(np.sign(alpha[heavy]) * slack[heavy], kind="stable")
+            before = np.cumsum(sizes[order]) - sizes[order]
+            less = np.empty(len(heavy))
+            less[order] = np.clip(abs(total) - before, 0.0, sizes[order])
+        else:
+            less = sizes * min(1.0, abs(total) / float(sizes.sum()))
+        alpha = alpha.copy()
+        alpha[heavy] = np.sign(alpha[heavy]) * (sizes - less)
+        return alpha
 
     def alpha(self, slack: _Vector, width: float) -> _Vector:
         """Return the dual point that belongs to a slack, where the loss is smoothed over `width`."""
@@ -172,6 +209,11 @@ class ClassTargets(Targets):
         """Whether the largest of several outputs says which class a row has."""
         return True
 
+    @property
+    def bias_costs(self) -> bool:
+        """Whether ½b² of a bias b is a part of the objective."""
+        return self.coupled
+
     def of_output(self, c: int) -> SingleTarget:
         """Return the targets of one output."""
         return SingleTarget.of_labels(np.where(self.labels == c, 1.0, -1.0), self.box, self.loss)
@@ -179,6 +221,10 @@ class ClassTargets(Targets):
     def some(self, chosen: NDArray[np.int64], scale: float = 1.0) -> Self:
         """Return those of some rows, with `scale` times their weight."""
         return replace(self, box=scale * self.box[chosen], labels=self.labels[chosen])
+
+    def joint(self) -> "ClassTargets":
+        """Return the joint problem of Weston & Watkins for the same rows."""
+        return replace(self, loss=Hinge(), coupled=True)
 
     def costs(self, values: _Matrix) -> _Vector:
         """Return what every row costs, given the values (rows, outputs)."""

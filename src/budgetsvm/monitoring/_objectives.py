@@ -59,19 +59,24 @@ class Objectives:
 
         norm = self._sum(products, len(model), len(model))
         cost = self._sum(costs, len(self._data), len(model))
-        value = 0.5 * (norm.value + float(model.bias @ model.bias)) + cost.value
+        bias = float(model.bias @ model.bias) if self._data.targets.bias_costs else 0.0
+        value = 0.5 * (norm.value + bias) + cost.value
         return Estimate(value, sqrt((0.5 * norm.error) ** 2 + cost.error**2))
 
     def dual(self, alpha: NDArray[np.float64] | None, model: KernelExpansion) -> Estimate:
-        """Return D(α), for a single output; `model` is near Σ_i α_i y_i k(x_i, ·), or not."""
+        """Return D(α), for a single output; `model` is near Σ_i α_i y_i k(x_i, ·), or not.
+
+        With a bias, of the point near α that is feasible: phase 1 does not know that Σ_i α_i y_i should be zero.
+        """
         if self._data.targets.count > 1 or alpha is None or len(alpha) != len(self._data):
             return UNKNOWN  # early stopping holds rows out, which have no α
         targets = self._data.targets.of_output(0)
+        if self._data.intercept:
+            alpha = targets.balanced(alpha, np.zeros(len(alpha)))
         weights = alpha * targets.y
         support = np.flatnonzero(weights)
         norm = self._squared_norm(support, weights[support], model)
-        bias = float(weights.sum()) ** 2 if self._data.intercept else 0.0
-        return Estimate(targets.gain(alpha) - 0.5 * (norm.value + bias), 0.5 * norm.error)
+        return Estimate(targets.gain(alpha) - 0.5 * norm.value, 0.5 * norm.error)
 
     def _squared_norm(
         self, support: NDArray[np.int64], weights: NDArray[np.float64], model: KernelExpansion

@@ -39,6 +39,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "squared hinge": {"loss": "squared_hinge"},
     "logistic": {"loss": losses.Logistic(), "fit_intercept": True},
     "coupled": {"multi_class": "weston-watkins"},
+    "each against the rest": {"multi_class": "ovr"},
     "unpolished": {"polish": False, "epochs": 2.5},
     "no budget": {"budget": None},
     "double": {"precision": "double"},

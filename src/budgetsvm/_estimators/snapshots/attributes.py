@@ -180,7 +180,11 @@ _MACHINE = _ANY | {
     "reservoir": Attribute("_reservoir", _part(Reservoir), _recorded),
 }
 ATTRIBUTES: dict[str, dict[str, Attribute]] = {
-    "BudgetSVC": _MACHINE | {"classes": Attribute("classes_", read_labels, labels_record)},
+    "BudgetSVC": _MACHINE
+    | {
+        "classes": Attribute("classes_", read_labels, labels_record),
+        "pairwise": Attribute("_pairwise", lambda fields, name: fields.truth(name)),
+    },
     "BudgetSVR": _MACHINE
     | {
         "flat": Attribute("_flat", lambda fields, name: fields.truth(name)),

@@ -9,6 +9,7 @@ import numpy as np
 from budgetsvm._common.checks import check_choice
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.two_phases import CERTIFICATE
+from budgetsvm._problem.pair_targets import count_pairs
 from budgetsvm.losses import make_loss
 
 
@@ -35,6 +36,12 @@ def check_state(machine: Any, where: str) -> None:
 
 def _outputs(machine: Any) -> int:
     return len(machine._expansion.coef)
+
+
+def _outputs_of(n_classes: int, *, pairwise: bool) -> int:
+    if n_classes == 2:
+        return 0 if pairwise else 1  # pairs are of more classes
+    return count_pairs(n_classes) if pairwise else n_classes
 
 
 def _names_differ(machine: Any) -> bool:
@@ -96,7 +103,7 @@ _OF_KIND: dict[str, _Problems] = {
     "BudgetSVC": {
         **_MACHINE,
         "'model' has not as many outputs as 'classes' ask for": (
-            lambda m: _outputs(m) != (1 if len(m.classes_) == 2 else len(m.classes_))
+            lambda m: _outputs(m) != _outputs_of(len(m.classes_), pairwise=m._pairwise)
         ),
         "'reservoir' has codes that stand for none of 'classes'": _codes_are_strange,
     },

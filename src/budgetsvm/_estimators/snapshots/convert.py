@@ -67,7 +67,7 @@ def _state(machine: Any) -> Record:
     own, state = vars(machine), {}
     for field, one in ATTRIBUTES[type(machine).__name__].items():
         lacks = one.may_lack and one.name not in own
-        state[field] = None if lacks else one.write(own[one.name])
+        state[field] = None if lacks else one.write(getattr(machine, one.name))
     if isinstance(machine, BudgetFeatures):
         learner = own.get("_learner")
         state[_LEARNER] = None if learner is None else _record(learner)

@@ -135,6 +135,14 @@ class RowMatrix(Matrix):
         """Return the orthonormal features g_i of the chosen rows."""
 
     @abstractmethod
+    def some(self, chosen: NDArray[np.int64]) -> "RowMatrix":
+        """Return a matrix of the chosen rows, at most `most_some`."""
+
+    def only(self, chosen: NDArray[np.int64]) -> "RowMatrix":
+        """Return a matrix of the chosen rows, for many visits."""
+        return self.some(chosen)
+
+    @abstractmethod
     def against(self, basis: Basis) -> "RowMatrix":
         """Return the same rows on another basis, of few terms."""
 

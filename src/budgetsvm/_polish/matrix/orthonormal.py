@@ -41,3 +41,18 @@ class OrthonormalMatrix(BlockMatrix):
     def orthonormal(self) -> "OrthonormalMatrix":
         """Return itself."""
         return self
+
+    def only(self, chosen: NDArray[np.int64]) -> "OrthonormalMatrix":
+        """Return a copy of some rows, side by side, for many visits."""
+        return _SomeOrthonormal(self, chosen)
+
+
+class _SomeOrthonormal(OrthonormalMatrix):
+    def __init__(self, of: OrthonormalMatrix, chosen: NDArray[np.int64]) -> None:
+        BlockMatrix.__init__(self, len(chosen), of.basis, 1, of.part_bytes, of.tick)
+        self.dtype, self._of, self._chosen = of.dtype, of, chosen
+        self._held, self._squared_norms = of._held[chosen], of._squared_norms[chosen]
+
+    def against(self, basis: Basis) -> BlockMatrix:
+        """Return the same rows on another basis."""
+        return self._of.against(basis).some(self._chosen)

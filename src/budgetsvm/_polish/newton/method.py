@@ -59,12 +59,14 @@ class SmoothProblem:
 
     def gradient(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradient at w, whose values are f."""
-        return w - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.targets.y)
+        costly = self.matrix.basis.costly(w)
+        return costly - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.targets.y)
 
     def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
         """Return the objective at w, whose values are f."""
         loss = self.targets.loss.smoothed(self.targets.slack(f), self.width)
-        return float(w @ (0.5 * w - self.fixed) + self.targets.box @ loss)
+        costly = self.matrix.basis.costly(w)
+        return float(0.5 * costly @ costly - w @ self.fixed + self.targets.box @ loss)
 
     @property
     def scale(self) -> float:
@@ -94,7 +96,10 @@ class SmoothProblem:
         direction: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> float:
         """Return how far to go along a direction (step, change of f), at most all of it."""
-        return rough_length(Line(self.targets, self.width, f, direction, w - self.fixed))
+        step, change = direction
+        costly = self.matrix.basis.costly(step)
+        quadratic = float(w @ costly - self.fixed @ step), float(costly @ costly)
+        return rough_length(Line(self.targets, self.width, f, change, quadratic))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +204,8 @@ class NewtonMethod:
         everything = self._everything()
         patience, best = _PATIENCE, self.span.primal
         while True:
-            alpha = everything.alpha(self.f)
+            self.w, self.f = self.span.centred(self.w, self.f, self.width)
+            alpha = self.span.feasible(everything.alpha(self.f), self.f)
             point = self.span.point(alpha)
             self.span.offer_dual(alpha, point)
             self.span.offer_primal(self.w, self.f)
@@ -210,7 +216,7 @@ class NewtonMethod:
             before = self.width
             chosen = self._part()
             if chosen is None:
-                self._step(everything, self.w - point)
+                self._step(everything, self.span.matrix.basis.costly(self.w) - point)
             else:
                 self._steps_on_part(chosen, alpha, point, finished)
             everything.width = self.width

@@ -1,0 +1,1 @@
+"""What the defaults of a classifier rest on: the bias, and what becomes of many classes."""

@@ -1,0 +1,121 @@
+"""One against one: an output for each pair of classes, which rows of these two classes alone know of.
+
+All pairs together have n (K - 1) rows, as many as K - 1 outputs that all rows know of.
+"""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._problem.targets import ClassTargets, SingleTarget
+
+_Matrix = NDArray[np.float64]
+_Indices = NDArray[np.int64]
+
+_VALUES = 1 << 20  # of rows × outputs, looked at together
+
+
+def count_pairs(n_classes: int) -> int:
+    """Return how many pairs there are of so many classes."""
+    return n_classes * (n_classes - 1) // 2
+
+
+@cache
+def pairs_of(n_classes: int) -> _Indices:
+    """Return the classes (a, b) of every pair, a < b, in the order of the outputs: that of scikit-learn's SVC."""
+    pairs: _Indices = np.column_stack(np.triu_indices(n_classes, 1)).astype(np.int64)
+    pairs.flags.writeable = False
+    return pairs
+
+
+@cache
+def _incidence(n_classes: int) -> _Matrix:
+    """Return 1 for the first class of a pair and -1 for the second, (classes, pairs)."""
+    pairs = pairs_of(n_classes)
+    matrix, numbers = np.zeros((n_classes, len(pairs))), np.arange(len(pairs))
+    matrix[pairs[:, 0], numbers], matrix[pairs[:, 1], numbers] = 1.0, -1.0
+    matrix.flags.writeable = False
+    return matrix
+
+
+def differences(of_classes: _Matrix, n_classes: int) -> _Matrix:
+    """Return what functions of every class, (classes, ...), are for pairs: that of the first less the second."""
+    first, second = pairs_of(n_classes).T
+    return np.asarray(of_classes[first] - of_classes[second])
+
+
+def nearest_classes(of_pairs: _Matrix, n_classes: int) -> _Matrix:
+    """Return functions of every class, (classes, ...), whose differences are nearest to those of the pairs."""
+    return np.asarray(_incidence(n_classes) @ of_pairs / n_classes)
+
+
+def votes(values: _Matrix, n_classes: int) -> _Matrix:
+    """Return for every row and class how many pairs it wins, and less than a half more or less by their values.
+
+    As scikit-learn's SVC has it: the largest is the class predicted, and the sum of values decides on ties.
+    """
+    incidence = _incidence(n_classes).T
+    lost_all = -(incidence < 0).sum(axis=0)  # what the second classes of pairs begin with
+    wins = (values >= 0) @ incidence - lost_all
+    sums = values @ incidence
+    with np.errstate(invalid="ignore"):  # of infinite values
+        shares = np.nan_to_num(sums / (3 * (abs(sums) + 1)), nan=0.0)
+    return np.asarray(wins + shares)
+
+
+def rows_at_once(n_outputs: int) -> int:
+    """Return how many rows to evaluate at the same time: all pairs of many classes take memory."""
+    return max(64, _VALUES // max(1, n_outputs))
+
+
+@dataclass(frozen=True, eq=False)
+class PairTargets(ClassTargets):
+    """One output for each pair of classes: +1 for rows of the first, -1 for those of the second."""
+
+    @property
+    def count(self) -> int:
+        """How many outputs there are."""
+        return count_pairs(self.n_classes)
+
+    @property
+    def total_rows(self) -> int:
+        """How many rows all outputs have, one after the other."""
+        return (self.n_classes - 1) * len(self)
+
+    @cached_property
+    def _rows_of_classes(self) -> list[_Indices]:
+        order = np.argsort(self.labels, kind="stable").astype(np.int64)
+        ends = np.cumsum(np.bincount(self.labels, minlength=self.n_classes))
+        return np.split(order, ends[:-1])
+
+    def rows_of(self, c: int) -> _Indices:
+        """Return which rows know of an output, sorted."""
+        a, b = pairs_of(self.n_classes)[c]
+        return np.sort(np.concatenate([self._rows_of_classes[a], self._rows_of_classes[b]]))
+
+    def of_output(self, c: int) -> SingleTarget:
+        """Return the targets of one output, of the rows that know of it."""
+        rows = self.rows_of(c)
+        y = np.where(self.labels[rows] == pairs_of(self.n_classes)[c, 0], 1.0, -1.0)
+        return SingleTarget.of_labels(y, self.box[rows], self.loss)
+
+    def joint(self) -> ClassTargets:
+        """Return what phase 1 learns from: the joint problem, whose pairs are differences of classes."""
+        return ClassTargets(self.box, self.loss, self.labels, self.n_classes).joint()
+
+    def costs(self, values: _Matrix) -> NDArray[np.float64]:
+        """Return what every row costs, given the values (rows, outputs): only those of its pairs count."""
+        total, incidence = np.zeros(len(self)), _incidence(self.n_classes)
+        for a, rows in enumerate(self._rows_of_classes):
+            mine = np.flatnonzero(incidence[a])
+            step = rows_at_once(len(mine))
+            for some in (rows[i : i + step] for i in range(0, len(rows), step)):
+                slack = self.loss.target - values[np.ix_(some, mine)] * incidence[a, mine]
+                total[some] = self.loss.value(slack).sum(axis=1)
+        return self.box * total
+
+    def score(self, values: _Matrix) -> float:
+        """Return the accuracy."""
+        return float(np.mean(votes(values, self.n_classes).argmax(axis=1) == self.labels))
