@@ -115,7 +115,7 @@ def test_no_probabilities_from_other_losses(blobs, loss):
     with pytest.raises(AttributeError) as caught:
         _ = model.predict_proba
     why = str(caught.value.__cause__)
-    assert "predict_proba needs loss='logistic'" in why
+    assert "predict_proba needs loss='log_loss'" in why
     assert "CalibratedClassifierCV" in why
     assert hasattr(make(loss="logistic"), "predict_proba")
 

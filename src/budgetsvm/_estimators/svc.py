@@ -1,6 +1,6 @@
 """BudgetSVC: the classifier."""
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,11 @@ from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
 from budgetsvm.monitoring._interface import Monitor
 
+_NO_SIGMOID = (
+    "probabilities of a BudgetSVC come from loss='log_loss', or from "
+    "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...)): there is no sigmoid with probA_ and probB_"
+)
+
 
 @public_in("budgetsvm")
 @documented()
@@ -36,9 +41,9 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     ----------
     C : float, default=1.0
         Weight of the training errors against the norm of the model, as for ``SVC``.
-    loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="hinge"
-        What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
-        hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
+    loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
+        What an error costs; see :mod:`budgetsvm.losses`. "log_loss" (or "logistic") gives ``predict_proba``. With
+        the hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
     multi_class : {"ovr", "weston-watkins"}, default="ovr"
         More than two classes: each against the rest, or the joint problem of Weston & Watkins (hinge
         loss only). Neither is more accurate on all data; C means less regularisation for the latter,
@@ -54,6 +59,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         The coefficients β_j; the decision function is Σ_j β_j k(x, z_j) + intercept.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The bias; zero unless `fit_intercept`.
+    n_support_ : ndarray of shape (n_classes,)
+        Where terms are training rows, how many are of each class.
+    class_weight_ : ndarray of shape (n_classes,)
+        What C is multiplied with for every class.
 
     References
     ----------
@@ -74,6 +83,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     C: float
     multi_class: str
     class_weight: dict[Any, float] | Literal["balanced"] | None
+    _n_support: NDArray[np.int32]
 
     def __init__(
         self,
@@ -87,7 +97,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         coef0: float = 0.0,
         budget: int | None = 500,
         solver: Any = "bsca",
-        maintenance: Any = "merge",
+        maintenance: Any = "auto",
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
@@ -156,7 +166,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         -------
         self : BudgetSVC
         """
-        settings = self._settings()
+        settings = self._stream_settings()
         if isinstance(self.class_weight, str):
             message = (
                 "class_weight='balanced' needs all labels at once, which partial_fit does not have; "
@@ -190,6 +200,26 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
         return X, self._codes(y), weights
 
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """How many of the terms are rows of each class."""
+        self.support_  # noqa: B018 - says so if they are no rows
+        return self._n_support
+
+    @property
+    def probA_(self) -> NoReturn:
+        """There is none: probabilities come from a loss, and not from a sigmoid that is fitted afterwards."""
+        raise AttributeError(_NO_SIGMOID)
+
+    @property
+    def probB_(self) -> NoReturn:
+        """There is none: see `probA_`."""
+        raise AttributeError(_NO_SIGMOID)
+
+    def _count_terms(self, encoded: NDArray[Any]) -> None:
+        counts = np.bincount(encoded, minlength=len(self.classes_))
+        self._n_support = counts.astype(np.int32)
+
     def _settings(self) -> Settings:
         check_number("C", self.C, above=0)
         check_choice("multi_class", self.multi_class, ("ovr", "weston-watkins"))
@@ -216,5 +246,6 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             message = f"class weights must be positive, not {self.class_weight!r}"
             raise ValueError(message)
+        self.class_weight_ = weights
         per_row: NDArray[np.float64] = weights[codes]
         return per_row

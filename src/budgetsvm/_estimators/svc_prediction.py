@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.two_phases import BudgetMachine
-from budgetsvm.losses import Logistic
+from budgetsvm.losses import BY_NAME, Logistic
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -66,7 +66,7 @@ class ClassPrediction(BudgetMachine):
         lambda self: self._needs_logistic("predict_proba")
     )
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class; with ``loss="logistic"`` only.
+        """Return the probability of every class; with ``loss="log_loss"`` only.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class ClassPrediction(BudgetMachine):
         lambda self: self._needs_logistic("predict_log_proba")
     )
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of the probability of every class; with ``loss="logistic"`` only.
+        """Return the logarithm of the probability of every class; with ``loss="log_loss"`` only.
 
         Parameters
         ----------
@@ -104,10 +104,13 @@ class ClassPrediction(BudgetMachine):
         return np.log(np.maximum(probabilities, np.finfo(float).tiny))
 
     def _needs_logistic(self, method: str) -> bool:
-        if self.loss == "logistic" or isinstance(self.loss, Logistic):
+        loss = self.loss
+        if isinstance(loss, Logistic) or (
+            isinstance(loss, str) and BY_NAME.get(loss) == Logistic()
+        ):
             return True
         message = (
-            f"{method} needs loss='logistic'; for other losses fit "
+            f"{method} needs loss='log_loss'; for other losses (this is {loss!r}) fit "
             "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
         )
         raise AttributeError(message)

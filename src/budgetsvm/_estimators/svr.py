@@ -53,12 +53,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_targets, n_terms)
-        Their coefficients, for standardised targets.
+        Their coefficients β, in units of the targets: a prediction is Σ_j β_j k(x, z_j) + intercept, as of ``SVR``.
     intercept_ : ndarray of shape (n_targets,)
-        The bias, for standardised targets; zero unless `fit_intercept`.
+        The bias and `target_mean_` together, in units of the targets.
     target_mean_, target_scale_ : ndarray of shape (n_targets,)
         Mean and standard deviation of the targets, each of which is taken as 10 robust standard deviations
-        from the median if it is farther away: a prediction is ``mean + scale * value``. A robust standard
+        from the median if it is farther away. A robust standard
         deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
         distribution. The scale of a constant target is 1.
     objective_ : tuple of float
@@ -96,7 +96,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         coef0: float = 0.0,
         budget: int | None = 500,
         solver: Any = "bsca",
-        maintenance: Any = "merge",
+        maintenance: Any = "auto",
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
@@ -157,7 +157,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         self : BudgetSVR
         """
-        settings = self._settings()
+        settings = self._stream_settings()
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
@@ -172,6 +172,16 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self._take_scale(scale(targets, weights))
         self._learn_block(X, targets, weights, settings)
         return self
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """The coefficients β, in units of the targets."""
+        return self._fitted().coef * self.target_scale_[:, np.newaxis]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What the sum of all terms is added to, in units of the targets."""
+        return self._fitted().bias * self.target_scale_ + self.target_mean_
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the prediction for every row.

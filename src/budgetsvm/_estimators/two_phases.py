@@ -79,6 +79,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
                 return None
             polished = self._train(problem, training, origin)
         self._finish(problem.rows.X, weights)
+        self._remember_terms(problem.rows, encoded, sample_weight, settings)
         return polished
 
     def _training(
@@ -100,7 +101,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         exact = self._may_be_exact(problem, training, known=known)
         self._forget_certificate()
         self.n_iter_ = 0
-        few = len(problem.rows) <= (self.budget or 0)
+        few = len(problem.rows) <= (self._most_terms)
         if exact and few:  # there is no phase 1
             self._origin = origin
             with training.observers.during(Phase("polish")):
@@ -125,13 +126,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
         """Whether to try the full problem first; not where terms are known since that was of no use."""
         wanted = self._polishes and self._learns_terms and not self.early_stopping
-        wanted = wanted and LEAST_SHARE * (self.budget or 0) >= len(problem.rows)
+        wanted = wanted and LEAST_SHARE * (self._most_terms) >= len(problem.rows)
         if not (wanted and self._solve is solve_as_it_is):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
         limits, kernel = self._limits(training), self._expansion.kernel
-        return worth_trying(problem, kernel, self.budget or 0, limits)
+        return worth_trying(problem, kernel, self._most_terms, limits)
 
     def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
         """Solve the full problem where all rows may be terms, in one way or the other."""
@@ -146,11 +147,11 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     ) -> Outcome | None:
         """Solve the full problem, if that can be done within the budget and its share of the time."""
         how, start = self._polishing(training, observer), self._warm_point(problem)
-        if self.time_limit is not None and len(problem.rows) > (self.budget or 0):
+        if self.time_limit is not None and len(problem.rows) > (self._most_terms):
             deadline = training.started + _EXACT_SHARE * self.time_limit
             how = replace(how, limits=replace(how.limits, deadline=deadline))
         alpha = None if start is None else start.alpha
-        return solve_exactly(self._expansion, problem, how, self.budget or 0, alpha)
+        return solve_exactly(self._expansion, problem, how, self._most_terms, alpha)
 
     def _forget_terms(self) -> None:
         """Begin anew: the terms of an exact solution are those of its C."""
@@ -162,7 +163,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _find_terms(self, problem: Problem, training: Training) -> Problem:
         """Phase 1, or what the user wants in its place; returns what is left for the polish."""
-        rows, budget, rng = problem.rows, self.budget or 0, training.rng
+        rows, budget, rng = problem.rows, self._most_terms, training.rng
         all_rows = self._polishes and len(rows) <= budget and not self.early_stopping
         if not isinstance(self.basis, str):
             points = given_points(self.basis, rows, budget)
@@ -181,7 +182,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         if self.early_stopping:
             share, patience = self.validation_fraction, self.n_iter_no_change
             problem, stopping = EarlyStopping.hold_out(problem, share, patience, training.rng)
-        visits = visits_of_epochs(self.epochs, len(problem.rows), self.budget or 0, polish=polish)
+        visits = visits_of_epochs(self.epochs, len(problem.rows), self._most_terms, polish=polish)
         adapt = polish and self.epochs == "auto" and stopping is None
         until = np.inf
         if self.time_limit is not None:
@@ -229,7 +230,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return {}
 
     def _forget_certificate(self) -> None:
-        for name in (*CERTIFICATE, "validation_scores_"):
+        for name in (*CERTIFICATE, "validation_scores_", "_support"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----
@@ -268,6 +269,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Keep a polished model and its certificate."""
         polished = outcome.polished
         self._expansion = outcome.model
+        self.__dict__.pop("_support", None)
+        if outcome.terms is not None:
+            self._support = outcome.terms
         self._dual = None
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / outcome.problem.targets.box

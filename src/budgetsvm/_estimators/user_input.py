@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from budgetsvm._common.checks import check_choice, check_integer, check_number
+from budgetsvm._common.checks import check_choice, check_count, check_integer, check_number
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._learn.settings import Settings
@@ -69,12 +69,11 @@ class MachineParameters(PlainPickles, BaseEstimator):
         if not (self.monitor is None or isinstance(self.monitor, Monitor)):
             message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
             raise ValueError(message)
-        if self.budget is not None:
-            check_integer("budget", self.budget, least=1)
+        budget = None if self.budget is None else check_count("budget", self.budget, least=1)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        maintenance = make_maintenance(self.maintenance, kernel, self.budget)
+        maintenance = make_maintenance(self.maintenance, kernel, budget, needed=self._learns_terms)
         solver, intercept = make_solver(self.solver), bool(self.fit_intercept)
-        return Settings(kernel, solver, maintenance, self.budget, intercept, threads)
+        return Settings(kernel, solver, maintenance, budget, intercept, threads)
 
     def _check_polish(self) -> None:
         check_number("tol", self.tol, above=0)
@@ -103,6 +102,11 @@ class MachineParameters(PlainPickles, BaseEstimator):
         if not 0 < check_number("validation_fraction", self.validation_fraction) < 1:
             message = f"validation_fraction must be between 0 and 1, not {self.validation_fraction}"
             raise ValueError(message)
+
+    @property
+    def _most_terms(self) -> int:
+        """The budget, whole though it may be given as 1e3; 0 for none."""
+        return int(self.budget or 0)
 
     @property
     def _learns_terms(self) -> bool:

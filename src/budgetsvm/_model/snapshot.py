@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 2
+VERSION = 3
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -34,9 +34,27 @@ def _say_what_is_certified(machine: Any) -> Any:
     return machine | {"state": new}
 
 
+def _say_which_rows(machine: Any) -> Any:
+    """Version 3: before, nobody took note of rows that are terms, nor of the weights of classes."""
+    state = machine.get("state") if isinstance(machine, dict) else None
+    if not isinstance(state, dict):
+        return machine
+    new = dict(state)
+    if "learner" in state:  # of features
+        new["learner"] = _say_which_rows(state["learner"])
+    elif "duality_gap" in state:
+        new["support"] = None
+    if "classes" in state:
+        new["class_weights"] = new["n_support"] = None
+    return machine | {"state": new}
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
-UPGRADES: dict[int, Callable[[Record], Record]] = {1: _say_what_is_certified}
+UPGRADES: dict[int, Callable[[Record], Record]] = {
+    1: _say_what_is_certified,
+    2: _say_which_rows,
+}
 
 _PLAIN_KINDS = "biufU"  # of arrays
 _DEEPEST, _MOST_THINGS = 20, 5_000_000

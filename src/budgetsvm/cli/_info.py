@@ -2,6 +2,10 @@
 
 from argparse import ArgumentParser, Namespace
 
+# The levels of x86-64 by what they are known for; the baseline of other processors is their own.
+_INSTRUCTIONS = {"v4": "AVX-512", "v3": "AVX2 and FMA"}
+_BASELINE = {"x86_64": "SSE2", "amd64": "SSE2", "aarch64": "NEON", "arm64": "NEON"}
+
 SUMMARY = "print versions, instruction set, threads and BLAS, e.g. for a bug report"
 
 
@@ -23,13 +27,19 @@ def run(arguments: Namespace) -> None:  # noqa: ARG001
         "NumPy": version("numpy"),
         "SciPy": version("scipy"),
         "scikit-learn": version("scikit-learn"),
-        "instructions": _core.level(),
+        "instructions": _instructions(_core.level(), platform.machine()),
         "threads": str(count_threads(None)),
         "BLAS": _blas(),
     }
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name:<{width}}  {value}")
+
+
+def _instructions(level: str, processor: str) -> str:
+    """Return the instruction set in use, and how the core calls it (as the variable BUDGETSVM_ISA does)."""
+    known = _INSTRUCTIONS.get(level) or _BASELINE.get(processor.lower(), processor)
+    return f"{known} ({level})"
 
 
 def _blas() -> str:
