@@ -45,7 +45,7 @@ OF_CLASSIFIERS = [
     ({"C": 0}, "C must be a finite number > 0, not 0"),
     ({"C": -1.5}, "C must be .* not -1.5"),
     ({"C": np.nan}, "C must be .* not nan"),
-    ({"C": np.inf}, "C must be .* not inf"),
+    ({"C": -np.inf}, "C must be .* not -inf"),
     ({"C": "1"}, "C must be a number, not '1'"),
     ({"C": True}, "C must be a number, not True"),
     ({"gamma": -2}, "gamma must be .* not -2"),

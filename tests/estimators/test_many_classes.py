@@ -114,7 +114,7 @@ def test_no_probabilities_from_other_losses(blobs, loss):
     assert not hasattr(model, "predict_log_proba")
     with pytest.raises(AttributeError) as caught:
         _ = model.predict_proba
-    why = str(caught.value.__cause__)
+    why = str(caught.value)
     assert "predict_proba needs loss='log_loss'" in why
     assert "CalibratedClassifierCV" in why
     assert hasattr(make(loss="logistic"), "predict_proba")

@@ -7,13 +7,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from budgetsvm._common.checks import check_choice, check_number
+from budgetsvm._common.checks import check_choice
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
-from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
+from budgetsvm._estimators.user_input import (
+    Epochs,
+    PrecisionName,
+    check_penalty,
+    find_classes,
+    weighted_rows,
+)
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels._interface import Gamma
@@ -40,7 +46,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the training errors against the norm of the model, as for ``SVC``.
+        Weight of the training errors against the norm of the model, as for ``SVC``. Infinity, or 1e10, is a hard
+        margin, if the classes can be separated.
     loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
         What an error costs; see :mod:`budgetsvm.losses`. "log_loss" (or "logistic") gives ``predict_proba``. With
         the hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
@@ -221,7 +228,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self._n_support = counts.astype(np.int32)
 
     def _settings(self) -> Settings:
-        check_number("C", self.C, above=0)
+        check_penalty(self.C)
         check_choice("multi_class", self.multi_class, ("ovr", "weston-watkins"))
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
@@ -233,7 +240,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
         loss = make_loss(self.loss)
-        box = self.C * weights * self._class_weights(encoded)
+        box = check_penalty(self.C) * weights * self._class_weights(encoded)
         if len(self.classes_) == 2:
             return SingleTarget.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
         coupled = self.multi_class == "weston-watkins"

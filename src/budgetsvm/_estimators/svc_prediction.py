@@ -1,11 +1,13 @@
 """From the values of a model to classes and probabilities."""
 
+from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.threads import count_threads
@@ -13,6 +15,23 @@ from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm.losses import BY_NAME, Logistic
 
 _ROWS_AT_ONCE = 1 << 16
+
+
+class _OfProbabilities:
+    """A method that needs the logistic loss; without it, there is none, and the message says what to do.
+
+    scikit-learn's ``available_if`` would show that message as the cause of another one, which says nothing.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        update_wrapper(self, method)
+
+    def __get__(self, machine: Any, owner: Any = None) -> Callable[..., Any]:
+        if machine is None:
+            return self._method
+        machine._needs_logistic(self._method.__name__)
+        return MethodType(self._method, machine)
 
 
 class ClassPrediction(BudgetMachine):
@@ -62,9 +81,7 @@ class ClassPrediction(BudgetMachine):
         labels: NDArray[Any] = self.classes_[codes]
         return labels
 
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self._needs_logistic("predict_proba")
-    )
+    @_OfProbabilities
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class; with ``loss="log_loss"`` only.
 
@@ -85,9 +102,7 @@ class ClassPrediction(BudgetMachine):
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return shares
 
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self._needs_logistic("predict_log_proba")
-    )
+    @_OfProbabilities
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of the probability of every class; with ``loss="log_loss"`` only.
 
@@ -103,12 +118,12 @@ class ClassPrediction(BudgetMachine):
         probabilities: NDArray[np.float64] = self.predict_proba(X)
         return np.log(np.maximum(probabilities, np.finfo(float).tiny))
 
-    def _needs_logistic(self, method: str) -> bool:
+    def _needs_logistic(self, method: str) -> None:
         loss = self.loss
         if isinstance(loss, Logistic) or (
             isinstance(loss, str) and BY_NAME.get(loss) == Logistic()
         ):
-            return True
+            return
         message = (
             f"{method} needs loss='log_loss'; for other losses (this is {loss!r}) fit "
             "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"

@@ -8,14 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
-from budgetsvm._estimators.user_input import Epochs, PrecisionName, weighted_rows
+from budgetsvm._estimators.user_input import Epochs, PrecisionName, check_penalty, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
@@ -221,12 +220,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self.target_mean_, self.target_scale_ = scale.mean, scale.scale
 
     def _settings(self) -> Settings:
-        check_number("C", self.C, above=0)
+        check_penalty(self.C)
         make_insensitive(self.epsilon)
         return super()._settings()
 
     def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
-        box = self.C * weights
+        box = check_penalty(self.C) * weights
         with np.errstate(over="ignore"):
             standardised = (encoded - self.target_mean_) / self.target_scale_
             # Values of a model are at most Σ C_i k(x, x_i). An outlier far beyond that has the same dual

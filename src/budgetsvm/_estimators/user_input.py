@@ -118,6 +118,14 @@ class MachineParameters(PlainPickles, BaseEstimator):
 
 
 _LARGEST_WEIGHT = 1e100
+_HARD_MARGIN = 1e10  # as C: beyond, rounding errors of the losses exceed the norm of a model
+
+
+def check_penalty(C: object) -> float:
+    """Return C as a number to compute with; infinity asks for a hard margin, where there is one."""
+    if isinstance(C, float) and np.inf == C:
+        return _HARD_MARGIN
+    return check_number("C", C, above=0)
 
 
 def find_classes(y: NDArray[Any]) -> NDArray[Any]:
