@@ -247,6 +247,9 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         return ClassTargets(box, loss, encoded, len(self.classes_), coupled)
 
     def _class_weights(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        if self.class_weight is None:
+            self.class_weight_ = np.ones(len(self.classes_))
+            return np.ones(len(codes))
         weights = compute_class_weight(
             self.class_weight, classes=self.classes_, y=self.classes_[codes]
         )

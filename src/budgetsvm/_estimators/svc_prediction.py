@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.two_phases import BudgetMachine
@@ -53,7 +52,7 @@ class ClassPrediction(BudgetMachine):
         values : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive for ``classes_[1]``. More: the largest is that of the class predicted.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         values = self._expansion.decision(
             self._validate(X, reset=False), count_threads(self.n_jobs)
         )
@@ -71,7 +70,7 @@ class ClassPrediction(BudgetMachine):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = self._validate(X, reset=False)
         codes, threads = np.empty(X.shape[0], np.intp), count_threads(self.n_jobs)
         for start in range(0, X.shape[0], _ROWS_AT_ONCE):  # not all rows × classes at once

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
@@ -194,7 +193,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         values = self._expansion.decision(
             self._validate(X, reset=False), count_threads(self.n_jobs)
         )

@@ -47,6 +47,7 @@ class Training:
     rng: np.random.Generator
     started: float  #: a value of the clock
     observers: Observers
+    room: float  #: bytes that kernel values may take if nothing else is said; to look that up takes time
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -88,7 +89,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Return what training has with it; its kernel has the numbers of the model's."""
         bars = (ProgressBar(self.tol),) if self.verbose > 0 else ()
         settings = replace(settings, kernel=self._expansion.kernel)
-        return Training(settings, rng, started, Observers(*others, *bars))
+        room = default_limit() if self.memory_limit is None else float(self.memory_limit)
+        return Training(settings, rng, started, Observers(*others, *bars), room)
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         """Do what is left to do after both phases."""
@@ -294,10 +296,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return Start(self._expansion.coef, self._expansion.bias, alpha)
 
     def _limits(self, training: Training) -> Limits:
-        if self.memory_limit is None:
-            memory, room = LARGEST_LIMIT, default_limit()
-        else:
-            memory = room = float(self.memory_limit)
+        memory, room = LARGEST_LIMIT if self.memory_limit is None else training.room, training.room
         deadline = np.inf if self.time_limit is None else training.started + self.time_limit
         threads, clock = training.settings.n_threads, training.observers.clock
         return Limits(self.tol, self.max_passes, deadline, memory, threads, clock, room)

@@ -50,7 +50,9 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     if isinstance(targets.loss, Logistic) and n > budget:  # every row is a support vector
         return False
-    if budget < _FEW_TERMS and n > _FEW_ROWS * budget:  # then both phases take little time
+    # Then both phases take little time, and a failure for several outputs costs the time of each.
+    few = _FEW_TERMS if targets.count > 1 else _FEW_TERMS / 2
+    if budget < few and n > _FEW_ROWS * budget:
         return False
     values, points = n * n * size, n * n_features * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory

@@ -71,7 +71,8 @@ class KernelRows:
         for held, columns in zip(self._held, self._slices, strict=True):
             first, last = np.searchsorted(others, (columns.start, columns.stop))
             inside = others[first:last] - columns.start
-            values[:, first:last] = held[slots[:, np.newaxis], inside]
+            whole = last - first == held.shape[1]
+            values[:, first:last] = held[slots] if whole else held[slots[:, np.newaxis], inside]
         return values
 
     def sums(self, chosen: _Indices, weights: _Vector) -> _Vector:

@@ -91,7 +91,9 @@ def test_weights_keep_the_numbers_of_rows() -> None:
     kept = weights > 0
     part = BudgetSVC(kernel="precomputed", random_state=0).fit(K[np.ix_(kept, kept)], Y[kept])
     np.testing.assert_array_equal(np.flatnonzero(kept)[part.support_], model.support_)
-    np.testing.assert_allclose(part.decision_function(K_NEW[:, kept]), model.decision_function(K_NEW))
+    np.testing.assert_allclose(
+        part.decision_function(K_NEW[:, kept]), model.decision_function(K_NEW)
+    )
 
 
 def test_a_machine_keeps_no_matrix() -> None:
