@@ -54,7 +54,7 @@ class FittedMachine(RowsByNumber, ABC):
 
     def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
         """Check the data as scikit-learn does; dtypes and memory order stay what they are."""
-        if not reset and self._is_sound(X):
+        if not (reset or y) and self._is_sound(X):
             return X
         if self._are_numbered(X, reset=reset):
             return self._validate_numbered(X, *y, reset=reset, **checks)

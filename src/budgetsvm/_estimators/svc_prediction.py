@@ -24,7 +24,7 @@ class _OfProbabilities:
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
-        update_wrapper(self, method)
+        update_wrapper(self, method)  # type: ignore[arg-type]
 
     def __get__(self, machine: Any, owner: Any = None) -> Callable[..., Any]:
         if machine is None:
