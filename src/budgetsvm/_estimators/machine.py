@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from budgetsvm._common.records import Part
 from budgetsvm._estimators.familiar.numbered_rows import RowsByNumber
+from budgetsvm._estimators.familiar.scaling import warn_of_spread
 from budgetsvm._estimators.warm_start import Origin, TermOptions
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
@@ -100,6 +101,7 @@ class FittedMachine(RowsByNumber, ABC):
             self._go_on_by_number(kernel)
             self._look_at(X, targets)
         else:
+            warn_of_spread(X, getattr(self, "feature_names_in_", None), settings.kernel)
             self._start(X, targets, kernel)
         self._kernel_wanted = settings.kernel
         self._rows_seen += len(targets)
@@ -111,6 +113,7 @@ class FittedMachine(RowsByNumber, ABC):
             self._check_kernel(settings.kernel)
             self._look_at(X, targets)
             return
+        warn_of_spread(X, getattr(self, "feature_names_in_", None), settings.kernel)
         self._start(X, targets, self._resolved(settings.kernel, X))
         self._kernel_wanted = settings.kernel
 
