@@ -34,8 +34,12 @@ class Maintenance:
     #: Points of terms are moved: how much that costs tells whether the terms are good for something.
     makes_new_terms: ClassVar[bool] = False
 
-    def check(self, kernel: Kernel) -> None:
-        """Raise a ValueError if the strategy does not work with this kernel; most do with any."""
+    def check(self) -> None:
+        """Raise a ValueError if an option makes no sense."""
+
+    def suits(self, kernel: Kernel) -> bool:  # noqa: ARG002
+        """Whether the strategy works with this kernel; most do with any."""
+        return True
 
     def core(self) -> CoreMaintenance:
         """Return what the compiled core wants to know."""
@@ -77,18 +81,15 @@ class Merge(Maintenance):
     name: ClassVar[str] = "merge"
     makes_new_terms: ClassVar[bool] = True
 
-    def check(self, kernel: Kernel) -> None:
-        """Raise a ValueError if an option makes no sense, or with any but the Gaussian kernel."""
+    def check(self) -> None:
+        """Raise a ValueError if an option makes no sense."""
         check_integer("Merge.n_terms", self.n_terms, least=2)
         check_choice("Merge.search", self.search, ("table", "golden"))
         check_choice("Merge.partners", self.partners, ("any", "same-sign"))
-        if not kernel.mergeable:
-            message = (
-                f"merging needs the Gaussian kernel (kernel='rbf'): two terms of the {kernel.name} "
-                "kernel have no single term near them. Choose maintenance='project' (accurate, "
-                "O(budget²) per step) or maintenance='remove' (fast, crude) for this kernel."
-            )
-            raise ValueError(message)
+
+    def suits(self, kernel: Kernel) -> bool:
+        """Whether two terms of this kernel have a single term near them: those of the Gaussian do."""
+        return kernel.mergeable
 
     def core(self) -> CoreMaintenance:
         """Return what the compiled core wants to know."""
@@ -127,7 +128,9 @@ class Remove(Maintenance):
     name: ClassVar[str] = "remove"
 
 
-#: Names that estimators take.
+#: What fits to the kernel: merging for the Gaussian one, else projection.
+AUTO = "auto"
+#: Names that estimators take, beside that.
 BY_NAME = {
     "merge": Merge(),
     "multimerge": Merge(n_terms=3),
@@ -136,18 +139,35 @@ BY_NAME = {
 }
 
 
-def make_maintenance(maintenance: object, kernel: Kernel, budget: int | None) -> Maintenance:
-    """Turn an estimator's parameter into a checked Maintenance."""
+def make_maintenance(
+    maintenance: object, kernel: Kernel, budget: int | None, *, needed: bool = True
+) -> Maintenance:
+    """Turn an estimator's parameter into a checked Maintenance; where none is `needed`, any suits the kernel."""
     if isinstance(maintenance, str):
-        check_choice("maintenance", maintenance, tuple(BY_NAME))
-        maintenance = BY_NAME[maintenance]
+        check_choice("maintenance", maintenance, (AUTO, *BY_NAME))
+        maintenance = _suitable(kernel) if maintenance == AUTO else BY_NAME[maintenance]
     if not isinstance(maintenance, Maintenance) or type(maintenance) is Maintenance:
         message = (
-            f"maintenance must be one of {', '.join(map(repr, BY_NAME))} or an object of "
+            f"maintenance must be one of {', '.join(map(repr, (AUTO, *BY_NAME)))} or an object of "
             f"budgetsvm.maintenance, not {maintenance!r}"
         )
         raise TypeError(message)
     if budget is None:  # nothing to maintain
         return Remove()
-    maintenance.check(kernel)
-    return maintenance
+    maintenance.check()
+    if maintenance.suits(kernel):
+        return maintenance
+    if not needed:
+        return _suitable(kernel)
+    message = (
+        f"merging needs the Gaussian kernel (kernel='rbf'): two terms of the {kernel.name} kernel have no single "
+        "term near them. Choose maintenance='auto' or 'project' (accurate, O(budget²) per step) or "
+        "maintenance='remove' (fast, crude) for this kernel."
+    )
+    raise ValueError(message)
+
+
+def _suitable(kernel: Kernel) -> Maintenance:
+    """Return the most accurate strategy for a kernel."""
+    merge, project = BY_NAME["merge"], BY_NAME["project"]
+    return merge if merge.suits(kernel) else project

@@ -50,7 +50,7 @@ def _wrong_parameters() -> Cases:
     wrong: dict[str, dict[str, Any]] = {
         "budget": {"budget": 0},
         "kernel": {"kernel": "cosine"},
-        "kernel to merge": {"kernel": "linear"},
+        "kernel to merge": {"kernel": "linear", "maintenance": "merge"},
         "gamma": {"gamma": -1.0},
         "solver": {"solver": "smo"},
         "maintenance": {"maintenance": "forget"},

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
 from budgetsvm.kernels import Gaussian, Polynomial
@@ -29,7 +30,7 @@ OF_ALL = [
     ({"time_limit": -1}, "time_limit must be .* not -1"),
     ({"memory_limit": 0}, "memory_limit must be .* not 0"),
     ({"epochs": -1}, "epochs must be a finite number > 0, not -1"),
-    ({"kernel": "laplacian"}, "merging needs the Gaussian kernel"),
+    ({"kernel": "laplacian", "maintenance": "merge"}, "merging needs the Gaussian kernel"),
     ({"basis": "random", "polish": False}, "set polish=True and a budget, or basis"),
 ]
 
@@ -44,7 +45,7 @@ OF_CLASSIFIERS = [
     ({"C": 0}, "C must be a finite number > 0, not 0"),
     ({"C": -1.5}, "C must be .* not -1.5"),
     ({"C": np.nan}, "C must be .* not nan"),
-    ({"C": np.inf}, "C must be .* not inf"),
+    ({"C": -np.inf}, "C must be .* not -inf"),
     ({"C": "1"}, "C must be a number, not '1'"),
     ({"C": True}, "C must be a number, not True"),
     ({"gamma": -2}, "gamma must be .* not -2"),
@@ -63,7 +64,7 @@ OF_CLASSIFIERS = [
     ({"solver": "sgd"}, "solver must be one of 'bsca', 'bsgd', not 'sgd'"),
     ({"solver": 1}, "solver must be .* not 1"),
     ({"solver": BSCA(order="sorted")}, "order must be one of 'permutation', 'uniform'"),
-    ({"maintenance": "forget"}, "maintenance must be one of 'merge'.* not 'forget'"),
+    ({"maintenance": "forget"}, "maintenance must be one of 'auto', 'merge'.* not 'forget'"),
     ({"maintenance": None}, "maintenance must be .* not None"),
     ({"maintenance": Merge(n_terms=1)}, "Merge.n_terms must be at least 2, not 1"),
     ({"maintenance": Merge(search="newton")}, "Merge.search must be one of"),
@@ -133,9 +134,12 @@ def test_bases(parameters, message):
 @pytest.mark.parametrize("kernel", ["laplacian", "poly", "sigmoid", "linear", lambda A, B: A @ B.T])
 def test_a_kernel_without_merging(kernel):
     with pytest.raises(ValueError, match=r"merging needs the Gaussian kernel.*'project'.*'remove'"):
-        BudgetSVC(kernel=kernel).fit(X, LABELS > 0)
+        BudgetSVC(kernel=kernel, maintenance="merge").fit(X, LABELS > 0)
     BudgetSVC(kernel=kernel, maintenance="remove", epochs=1, budget=10).fit(X, LABELS > 0)
-    BudgetSVC(kernel=kernel, budget=None, epochs=1).fit(X, LABELS > 0)  # nothing to merge
+    merging = BudgetSVC(kernel=kernel, maintenance="merge")
+    # nothing to merge
+    clone(merging).set_params(budget=None, epochs=1).fit(X, LABELS > 0)
+    clone(merging).set_params(basis="random", budget=10).fit(X, LABELS > 0)
 
 
 @pytest.mark.parametrize("function", [lambda A, _: A.sum(axis=1), lambda A, B: A @ B.T * np.nan])

@@ -114,8 +114,8 @@ def test_no_probabilities_from_other_losses(blobs, loss):
     assert not hasattr(model, "predict_log_proba")
     with pytest.raises(AttributeError) as caught:
         _ = model.predict_proba
-    why = str(caught.value.__cause__)
-    assert "predict_proba needs loss='logistic'" in why
+    why = str(caught.value)
+    assert "predict_proba needs loss='log_loss'" in why
     assert "CalibratedClassifierCV" in why
     assert hasattr(make(loss="logistic"), "predict_proba")
 

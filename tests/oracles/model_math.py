@@ -72,6 +72,9 @@ class Model:
         """Take over what a machine has learned; a detector's scores have no bias."""
         bias = np.zeros(1) if hasattr(model, "offset_") else np.array(model.intercept_)
         points, coef = model.support_vectors_, model.dual_coef_
+        if hasattr(model, "target_scale_"):  # the objective is that of standardised targets
+            coef = coef / model.target_scale_[:, np.newaxis]
+            bias = (bias - model.target_mean_) / model.target_scale_
         return cls(model.kernel_, points, coef, bias, centre_of(model))
 
     def values(self, X: Any) -> Any:

@@ -35,6 +35,13 @@ def check_integer(name: str, value: object, *, least: int) -> int:
     return int(value)
 
 
+def check_count(name: str, value: object, *, least: int) -> int:
+    """Return value as an int >= least; what is whole may be a float, as 1e3 is."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return check_integer(name, value, least=least)
+
+
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise a ValueError unless value is one of the choices."""
     if value not in choices:

@@ -5,13 +5,16 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
+from time import monotonic
 from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
 
 from budgetsvm._common.checks import check_integer
+
+_SECONDS = 5  # after which the number of cores is looked up again
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -23,7 +26,9 @@ def count_threads(n_jobs: int | None) -> int:
     None means all cores, as for scikit-learn's own native code, but no more than OMP_NUM_THREADS,
     which joblib sets in its worker processes: so nested parallelism does not oversubscribe.
     """
-    cores = int(joblib.cpu_count())
+    if isinstance(n_jobs, int) and n_jobs > 0:
+        return int(check_integer("n_jobs", n_jobs, least=1))
+    cores = _cores(int(monotonic() / _SECONDS))
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "")
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
@@ -31,6 +36,12 @@ def count_threads(n_jobs: int | None) -> int:
         raise ValueError("n_jobs must be a positive or negative integer or None, not 0")
     wanted = check_integer("n_jobs", n_jobs, least=-(1 << 30))
     return wanted if wanted > 0 else max(1, cores + 1 + wanted)
+
+
+@lru_cache(maxsize=1)
+def _cores(period: int) -> int:  # noqa: ARG001
+    """Return how many cores this process may use; to find that out takes as long as to predict a row."""
+    return int(joblib.cpu_count())
 
 
 def map_in_order(

@@ -11,8 +11,9 @@ _Class = TypeVar("_Class", bound=type[Any])
 
 _PARAMETERS = """
 kernel : {[kernels]}, Kernel or callable, default="rbf"
-    The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow).
-    All but "rbf" need ``maintenance="project"`` or ``"remove"``.
+    The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow), of rows or of
+    sequences of strings or other objects. "precomputed": ``fit`` takes the kernel values of all pairs of training
+    rows in the place of X, ``predict`` those of new rows with all training rows.
 gamma : {"scale", "auto"} or float, default="scale"
     Coefficient of all kernels but "linear", as for ``SVC``.
 degree : int, default=3
@@ -25,8 +26,9 @@ budget : int or None, default=500
 solver : {[solvers]} or Solver, default="bsca"
     Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
     budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
-maintenance : {[strategies]} or Maintenance, default="merge"
-    What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`.
+maintenance : {"auto", [strategies]} or Maintenance, default="auto"
+    What to do when the budget is exceeded. See :mod:`budgetsvm.maintenance`. "auto" is "merge" for the
+    Gaussian kernel, the only one for which that works, and "project" for all others.
 epochs : "auto" or float, default="auto"
     How many times phase 1 goes through the training data. "auto" is five without a polish. Before
     one it is two, up to a million visits, after a trial: where the budget is too small for the
@@ -79,6 +81,13 @@ _ATTRIBUTES = """
 support_vectors_ : ndarray or sparse array of shape (n_terms, n_features)
     The points z_j of the model. After merging these are not training points any more. Sparse if X is, and wide: of
     more than 1,024 features, rows have 3 % at most, and none has a quarter.
+support_ : ndarray of shape (n_terms,)
+    The numbers of the training rows that are terms. Only where terms are such rows: not after merging, nor after
+    ``partial_fit``. With ``kernel="precomputed"`` this takes the place of `support_vectors_`.
+n_support_ : ndarray of shape (1,)
+    The number of terms.
+coef_ : ndarray of shape (n_outputs, n_features)
+    With the linear kernel: the weights of the features.
 duality_gap_ : float
     After a polish: (P - D) / P. The model's objective is within this share of the best possible
     with its terms, or of all, as `certifies_` says. Infinity: nothing is certified.
@@ -93,6 +102,10 @@ certifies_ : {"full problem", "span"}
     rows or more, the exact machine is tried first: "full problem" says that it, or a model as good up to
     `tol`, fits into the budget, so that no model of any size has a smaller P than D. "span": no model with
     the same terms has.
+fit_status_ : int
+    After a polish: 0 if `converged_`, else 1.
+shape_fit_ : tuple of int
+    Training rows of positive weight, and features.
 validation_scores_ : ndarray of shape (n_iter_,)
     With `early_stopping`: the score on the rows held out, after every epoch.
 n_iter_ : int

@@ -26,6 +26,7 @@ from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import as_rows
+from budgetsvm.kernels import Precomputed
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.monitoring._interface import Monitor
 
@@ -38,6 +39,11 @@ _NOT_KEPT = (
     "converged_",
     "certifies_",
     "validation_scores_",
+    "support_",
+    "n_support_",
+    "coef_",
+    "fit_status_",
+    "shape_fit_",
     "n_iter_",
     "history_",
 )
@@ -101,7 +107,7 @@ class BudgetFeatures(
         degree: int = 3,
         coef0: float = 0.0,
         solver: Any = "bsca",
-        maintenance: Any = "merge",
+        maintenance: Any = "auto",
         epochs: Epochs = "auto",
         basis: Any = "learned",
         precision: PrecisionName = "auto",
@@ -196,6 +202,12 @@ class BudgetFeatures(
     def _adopt(self, machine: StreamingMachine) -> None:
         """Take over the terms of a machine."""
         model = machine._expansion
+        if isinstance(model.kernel, Precomputed):
+            message = (
+                "BudgetFeatures needs rows of numbers: the features of a precomputed kernel, or of one of objects, "
+                "are those of sklearn.kernel_approximation.Nystroem or KernelPCA"
+            )
+            raise ValueError(message)
         basis = Basis.of(model.points, model.kernel)  # may fail: first of all
         self.n_features_in_ = machine.n_features_in_
         for name in ("feature_names_in_", "monitor_"):

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from budgetsvm._common.records import Part
-from budgetsvm._estimators.user_input import MachineParameters
+from budgetsvm._estimators.familiar.numbered_rows import RowsByNumber
+from budgetsvm._estimators.familiar.scaling import warn_of_spread
 from budgetsvm._estimators.warm_start import Origin, TermOptions
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
@@ -31,43 +32,21 @@ from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import EpochRecord
 from budgetsvm.monitoring._sklearn_callbacks import runner
 
+_SMALL = 10_000  # values of an array
+_DTYPES = (np.float64, np.float32)
+
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-class FittedMachine(MachineParameters, ABC):
+class FittedMachine(RowsByNumber, ABC):
     """A machine with a model. Subclasses say what their targets ask of it."""
 
     _PARTS: ClassVar[Mapping[str, type[Part]]] = {"_expansion": KernelExpansion, "_origin": Origin}
 
-    _expansion: KernelExpansion
     _dual: NDArray[np.float64] | None  # α as a share of its box, for a warm start
     _origin: Origin | None  # what the terms were learned from, for a warm start
     _kernel_wanted: Kernel  # gamma="scale" and all
-    _rows_seen: int
     _visits: int
-
-    # ---- the fitted model ----
-
-    @property
-    def support_vectors_(self) -> Points:
-        """The points z_j, in the coordinates of the data; a sparse array where the model's are sparse."""
-        return self._fitted().original_points()
-
-    @property
-    def dual_coef_(self) -> NDArray[np.float64]:
-        """The coefficients β, one row per output."""
-        return self._fitted().coef
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """The bias of every output; zero unless `fit_intercept`."""
-        return self._fitted().bias
-
-    def _fitted(self) -> KernelExpansion:
-        if not hasattr(self, "_expansion"):
-            message = f"this {type(self).__name__} is not fitted yet"
-            raise AttributeError(message)
-        return self._expansion
 
     # ---- data ----
 
@@ -77,13 +56,35 @@ class FittedMachine(MachineParameters, ABC):
 
     def _validate(self, X: Any, *y: Any, reset: bool, **checks: Any) -> Any:
         """Check the data as scikit-learn does; dtypes and memory order stay what they are."""
-        checks |= {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        if not (reset or y) and self._is_sound(X):
+            return X
+        if self._are_numbered(X, reset=reset):
+            return self._validate_numbered(X, *y, reset=reset, **checks)
+        checks |= {"accept_sparse": "csr", "dtype": list(_DTYPES)}
         checked = validate_data(self, X, *y, reset=reset, **checks)
         return (as_rows(checked[0]), checked[1]) if y else as_rows(checked)
 
+    def _is_sound(self, X: Any) -> bool:
+        """Whether a small array is what scikit-learn's checks, which take longer than a prediction, would return."""
+        return (
+            type(X) is np.ndarray
+            and X.size <= _SMALL
+            and X.dtype in _DTYPES
+            and X.ndim == 2
+            and len(X) > 0
+            and X.shape[1] == self.__dict__.get("n_features_in_")
+            and "feature_names_in_" not in self.__dict__
+            and bool(np.isfinite(X).all())
+        )
+
+    def _check_fitted(self) -> None:
+        if "_expansion" not in self.__dict__:
+            check_is_fitted(self)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not self._takes_values
+        tags.input_tags.pairwise = self._takes_values
         return tags
 
     # ---- what training begins with ----
@@ -95,11 +96,13 @@ class FittedMachine(MachineParameters, ABC):
 
         Returns what is to be remembered as the origin of the terms.
         """
-        kernel = resolve(settings.kernel, X)
+        kernel = self._resolved(settings.kernel, X)
         origin = self._origin_of(X, encoded, settings, kernel) if self.warm_start else None
         if origin is not None and origin == getattr(self, "_origin", None):
+            self._go_on_by_number(kernel)
             self._look_at(X, targets)
         else:
+            warn_of_spread(X, getattr(self, "feature_names_in_", None), settings.kernel)
             self._start(X, targets, kernel)
         self._kernel_wanted = settings.kernel
         self._rows_seen += len(targets)
@@ -111,7 +114,8 @@ class FittedMachine(MachineParameters, ABC):
             self._check_kernel(settings.kernel)
             self._look_at(X, targets)
             return
-        self._start(X, targets, resolve(settings.kernel, X))
+        warn_of_spread(X, getattr(self, "feature_names_in_", None), settings.kernel)
+        self._start(X, targets, self._resolved(settings.kernel, X))
         self._kernel_wanted = settings.kernel
 
     def _check_kernel(self, wanted: Kernel) -> None:
@@ -129,7 +133,7 @@ class FittedMachine(MachineParameters, ABC):
         """Return what decides on the terms of a model. Not C and the loss: these may change."""
         options = TermOptions(
             kernel,
-            self.budget,
+            settings.budget,
             settings.solver,
             settings.maintenance,
             self.epochs,
@@ -137,7 +141,12 @@ class FittedMachine(MachineParameters, ABC):
             self.validation_fraction,
             self.n_iter_no_change,
         )
-        return Origin.of(X, encoded, self.basis, options)
+        rows = self._gram[X[:, 0].astype(np.intp)] if hasattr(self, "_gram") else X
+        return Origin.of(rows, encoded, self.basis, options)
+
+    def _resolved(self, kernel: Kernel, X: Any) -> Kernel:
+        """Put numbers in the place of gamma="scale", and values in that of a precomputed kernel."""
+        return self._bound(kernel) if hasattr(self, "_gram") else resolve(kernel, X)
 
     def _start(self, X: Any, targets: Targets, kernel: Kernel) -> None:
         """Begin without terms; the first data say where the centre is, and how precise to be."""

@@ -1,27 +1,38 @@
 """BudgetSVC: the classifier."""
 
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from budgetsvm._common.checks import check_choice, check_number
+from budgetsvm._common.checks import check_choice
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
+from budgetsvm._estimators.user_input import (
+    Epochs,
+    PrecisionName,
+    check_penalty,
+    find_classes,
+    weighted_rows,
+)
 from budgetsvm._estimators.warm_start import Origin
-from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.pair_targets import PairTargets
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
 from budgetsvm.monitoring._interface import Monitor
+
+_NO_SIGMOID = (
+    "probabilities of a BudgetSVC come from loss='log_loss', or from "
+    "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...)): there is no sigmoid with probA_ and probB_"
+)
 
 
 @public_in("budgetsvm")
@@ -38,10 +49,11 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     Parameters
     ----------
     C : float, default=1.0
-        Weight of the training errors against the norm of the model, as for ``SVC``.
-    loss : {"hinge", "squared_hinge", "logistic"} or Loss, default="hinge"
-        What an error costs; see :mod:`budgetsvm.losses`. "logistic" gives ``predict_proba``. With the
-        hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
+        Weight of the training errors against the norm of the model, as for ``SVC``. Infinity, or 1e10, is a hard
+        margin, if the classes can be separated.
+    loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
+        What an error costs; see :mod:`budgetsvm.losses`. "log_loss" (or "logistic") gives ``predict_proba``. With
+        the hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
     multi_class : {"ovo", "ovr", "weston-watkins"}, default="ovo"
         More than two classes: each pair of them, as ``SVC`` has it; each against the rest; or the joint problem of
         Weston & Watkins (hinge loss only). None is the best on all data. "ovo" is as accurate as ``SVC``; the
@@ -63,6 +75,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         each class, as `multi_class` says.
     intercept_ : ndarray of shape (n_outputs,)
         The bias; zero unless `fit_intercept`.
+    n_support_ : ndarray of shape (n_classes,)
+        Where terms are training rows, how many are of each class.
+    class_weight_ : ndarray of shape (n_classes,)
+        What C is multiplied with for every class.
 
     References
     ----------
@@ -84,6 +100,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     multi_class: str
     decision_function_shape: str
     class_weight: dict[Any, float] | Literal["balanced"] | None
+    _n_support: NDArray[np.int32]
 
     def __init__(
         self,
@@ -98,7 +115,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         coef0: float = 0.0,
         budget: int | None = 500,
         solver: Any = "bsca",
-        maintenance: Any = "merge",
+        maintenance: Any = "auto",
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
@@ -167,7 +184,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         -------
         self : BudgetSVC
         """
-        settings = self._settings()
+        settings = self._stream_settings()
         if isinstance(self.class_weight, str):
             message = (
                 "class_weight='balanced' needs all labels at once, which partial_fit does not have; "
@@ -201,8 +218,28 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
         return X, self._codes(y), weights
 
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """How many of the terms are rows of each class."""
+        self.support_  # noqa: B018 - says so if they are no rows
+        return self._n_support
+
+    @property
+    def probA_(self) -> NoReturn:
+        """There is none: probabilities come from a loss, and not from a sigmoid that is fitted afterwards."""
+        raise AttributeError(_NO_SIGMOID)
+
+    @property
+    def probB_(self) -> NoReturn:
+        """There is none: see `probA_`."""
+        raise AttributeError(_NO_SIGMOID)
+
+    def _count_terms(self, encoded: NDArray[Any]) -> None:
+        counts = np.bincount(encoded, minlength=len(self.classes_))
+        self._n_support = counts.astype(np.int32)
+
     def _settings(self) -> Settings:
-        check_number("C", self.C, above=0)
+        check_penalty(self.C)
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
@@ -241,7 +278,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
         loss = make_loss(self.loss)
-        box = self.C * weights * self._class_weights(encoded)
+        box = check_penalty(self.C) * weights * self._class_weights(encoded)
         if len(self.classes_) == 2:
             return SingleTarget.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
         if self.multi_class == "ovo":
@@ -250,11 +287,15 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         return ClassTargets(box, loss, encoded, len(self.classes_), coupled)
 
     def _class_weights(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        if self.class_weight is None:
+            self.class_weight_ = np.ones(len(self.classes_))
+            return np.ones(len(codes))
         weights = compute_class_weight(
             self.class_weight, classes=self.classes_, y=self.classes_[codes]
         )
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             message = f"class weights must be positive, not {self.class_weight!r}"
             raise ValueError(message)
+        self.class_weight_ = weights
         per_row: NDArray[np.float64] = weights[codes]
         return per_row

@@ -1,21 +1,38 @@
 """From the values of a model to classes and probabilities."""
 
 from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm._problem.pair_targets import pairs_of, rows_at_once, votes
-from budgetsvm.losses import Logistic
+from budgetsvm.losses import BY_NAME, Logistic
 
 _RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
 _SYSTEMS = 1 << 20  # numbers of linear systems that are solved together
+
+
+class _OfProbabilities:
+    """A method that needs the logistic loss; without it, there is none, and the message says what to do.
+
+    scikit-learn's ``available_if`` would show that message as the cause of another one, which says nothing.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, machine: Any, owner: Any = None) -> Callable[..., Any]:
+        if machine is None:
+            return self._method
+        machine._needs_logistic(self._method.__name__)
+        return MethodType(self._method, machine)
 
 
 class ClassPrediction(BudgetMachine):
@@ -42,7 +59,7 @@ class ClassPrediction(BudgetMachine):
             how clearly. With ``decision_function_shape="ovo"``, too, the values of all pairs (a, b) of classes,
             positive for a.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = self._validate(X, reset=False)
         if self._pairwise and self.decision_function_shape == "ovr":
             return self._of_blocks(X, lambda values: votes(values, len(self.classes_)))
@@ -61,16 +78,14 @@ class ClassPrediction(BudgetMachine):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = self._validate(X, reset=False)
         labels: NDArray[Any] = self.classes_[self._of_blocks(X, self._codes_of)]
         return labels
 
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self._needs_logistic("predict_proba")
-    )
+    @_OfProbabilities
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of every class; with ``loss="logistic"`` only.
+        """Return the probability of every class; with ``loss="log_loss"`` only.
 
         Parameters
         ----------
@@ -94,11 +109,9 @@ class ClassPrediction(BudgetMachine):
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return shares
 
-    @available_if(  # type: ignore[untyped-decorator]
-        lambda self: self._needs_logistic("predict_log_proba")
-    )
+    @_OfProbabilities
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of the probability of every class; with ``loss="logistic"`` only.
+        """Return the logarithm of the probability of every class; with ``loss="log_loss"`` only.
 
         Parameters
         ----------
@@ -129,11 +142,14 @@ class ClassPrediction(BudgetMachine):
             values = votes(values, len(self.classes_))
         return np.asarray(values.argmax(axis=1))
 
-    def _needs_logistic(self, method: str) -> bool:
-        if self.loss == "logistic" or isinstance(self.loss, Logistic):
-            return True
+    def _needs_logistic(self, method: str) -> None:
+        loss = self.loss
+        if isinstance(loss, Logistic) or (
+            isinstance(loss, str) and BY_NAME.get(loss) == Logistic()
+        ):
+            return
         message = (
-            f"{method} needs loss='logistic'; for other losses fit "
+            f"{method} needs loss='log_loss'; for other losses (this is {loss!r}) fit "
             "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
         )
         raise AttributeError(message)

@@ -6,16 +6,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
-from budgetsvm._estimators.user_input import Epochs, PrecisionName, weighted_rows
+from budgetsvm._estimators.user_input import Epochs, PrecisionName, check_penalty, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
@@ -53,12 +51,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n_targets, n_terms)
-        Their coefficients, for standardised targets.
+        Their coefficients β, in units of the targets: a prediction is Σ_j β_j k(x, z_j) + intercept, as of ``SVR``.
     intercept_ : ndarray of shape (n_targets,)
-        The bias, for standardised targets; zero unless `fit_intercept`.
+        The bias and `target_mean_` together, in units of the targets.
     target_mean_, target_scale_ : ndarray of shape (n_targets,)
         Mean and standard deviation of the targets, each of which is taken as 10 robust standard deviations
-        from the median if it is farther away: a prediction is ``mean + scale * value``. A robust standard
+        from the median if it is farther away. A robust standard
         deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
         distribution. The scale of a constant target is 1.
     objective_ : tuple of float
@@ -96,7 +94,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         coef0: float = 0.0,
         budget: int | None = 500,
         solver: Any = "bsca",
-        maintenance: Any = "merge",
+        maintenance: Any = "auto",
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
@@ -157,7 +155,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         self : BudgetSVR
         """
-        settings = self._settings()
+        settings = self._stream_settings()
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
@@ -173,6 +171,16 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self._learn_block(X, targets, weights, settings)
         return self
 
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """The coefficients β, in units of the targets."""
+        return self._fitted().coef * self.target_scale_[:, np.newaxis]
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """What the sum of all terms is added to, in units of the targets."""
+        return self._fitted().bias * self.target_scale_ + self.target_mean_
+
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the prediction for every row.
 
@@ -185,7 +193,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         values = self._expansion.decision(
             self._validate(X, reset=False), count_threads(self.n_jobs)
         )
@@ -211,12 +219,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self.target_mean_, self.target_scale_ = scale.mean, scale.scale
 
     def _settings(self) -> Settings:
-        check_number("C", self.C, above=0)
+        check_penalty(self.C)
         make_insensitive(self.epsilon)
         return super()._settings()
 
     def _targets(self, encoded: NDArray[Any], weights: NDArray[np.float64]) -> Targets:
-        box = self.C * weights
+        box = check_penalty(self.C) * weights
         with np.errstate(over="ignore"):
             standardised = (encoded - self.target_mean_) / self.target_scale_
             # Values of a model are at most Σ C_i k(x, x_i). An outlier far beyond that has the same dual

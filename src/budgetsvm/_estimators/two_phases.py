@@ -54,6 +54,7 @@ class Training:
     rng: np.random.Generator
     started: float  #: a value of the clock
     observers: Observers
+    room: float  #: bytes that kernel values may take if nothing else is said; to look that up takes time
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -86,6 +87,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
                 return None
             polished = self._train(problem, training, origin)
         self._finish(problem.rows.X, weights)
+        self._remember_terms(problem.rows, encoded, sample_weight, settings)
         return polished
 
     def _training(
@@ -94,7 +96,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Return what training has with it; its kernel has the numbers of the model's."""
         bars = (current_bar(),) if self.verbose > 0 else ()
         settings = replace(settings, kernel=self._expansion.kernel)
-        return Training(settings, rng, started, Observers(*others, *bars))
+        room = default_limit() if self.memory_limit is None else float(self.memory_limit)
+        return Training(settings, rng, started, Observers(*others, *bars), room)
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         """Do what is left to do after both phases."""
@@ -107,7 +110,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         exact = self._may_be_exact(problem, training, known=known)
         self._forget_certificate()
         self.n_iter_ = 0
-        few = len(problem.rows) <= (self.budget or 0)
+        few = len(problem.rows) <= (self._most_terms)
         if exact and few:  # there is no phase 1
             self._origin = origin
             with training.observers.during(Phase("polish")):
@@ -133,13 +136,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
         """Whether to try the full problem first; not where terms are known since that was of no use."""
         wanted = self._polishes and self._learns_terms and not self.early_stopping
-        wanted = wanted and LEAST_SHARE * (self.budget or 0) >= len(problem.rows)
+        wanted = wanted and LEAST_SHARE * (self._most_terms) >= len(problem.rows)
         if not (wanted and self._solve is solve_as_it_is):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
         limits, kernel = self._limits(training), self._expansion.kernel
-        return worth_trying(problem, kernel, self.budget or 0, limits)
+        return worth_trying(problem, kernel, self._most_terms, limits)
 
     def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
         """Solve the full problem where all rows may be terms, in one way or the other."""
@@ -154,11 +157,11 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     ) -> Outcome | None:
         """Solve the full problem, if that can be done within the budget and its share of the time."""
         how, start = self._polishing(training, observer), self._warm_point(problem)
-        if self.time_limit is not None and len(problem.rows) > (self.budget or 0):
+        if self.time_limit is not None and len(problem.rows) > (self._most_terms):
             deadline = training.started + _EXACT_SHARE * self.time_limit
             how = replace(how, limits=replace(how.limits, deadline=deadline))
         alpha = None if start is None else start.alpha
-        return solve_exactly(self._expansion, problem, how, self.budget or 0, alpha)
+        return solve_exactly(self._expansion, problem, how, self._most_terms, alpha)
 
     def _forget_terms(self) -> None:
         """Begin anew: the terms of an exact solution are those of its C."""
@@ -170,7 +173,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _find_terms(self, problem: Problem, training: Training) -> Problem:
         """Phase 1, or what the user wants in its place; returns what is left for the polish."""
-        rows, budget, rng = problem.rows, self.budget or 0, training.rng
+        rows, budget, rng = problem.rows, self._most_terms, training.rng
         all_rows = self._polishes and len(rows) <= budget and not self.early_stopping
         if not isinstance(self.basis, str):
             points = given_points(self.basis, rows, budget)
@@ -189,7 +192,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         if self.early_stopping:
             share, patience = self.validation_fraction, self.n_iter_no_change
             problem, stopping = EarlyStopping.hold_out(problem, share, patience, training.rng)
-        visits = visits_of_epochs(self.epochs, len(problem.rows), self.budget or 0, polish=polish)
+        visits = visits_of_epochs(self.epochs, len(problem.rows), self._most_terms, polish=polish)
         adapt = polish and self.epochs == "auto" and stopping is None
         until = np.inf
         if self.time_limit is not None:
@@ -239,7 +242,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return {}
 
     def _forget_certificate(self) -> None:
-        for name in (*CERTIFICATE, "validation_scores_"):
+        for name in (*CERTIFICATE, "validation_scores_", "_support"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----
@@ -283,6 +286,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Keep a polished model and its certificate."""
         polished = outcome.polished
         self._expansion = outcome.model
+        self.__dict__.pop("_support", None)
+        if outcome.terms is not None:
+            self._support = outcome.terms
         self._dual = None
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / outcome.problem.targets.box
@@ -305,10 +311,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return Start(self._expansion.coef, self._expansion.bias, alpha)
 
     def _limits(self, training: Training) -> Limits:
-        if self.memory_limit is None:
-            memory, room = LARGEST_LIMIT, default_limit()
-        else:
-            memory = room = float(self.memory_limit)
+        memory, room = LARGEST_LIMIT if self.memory_limit is None else training.room, training.room
         deadline = np.inf if self.time_limit is None else training.started + self.time_limit
         threads, clock = training.settings.n_threads, training.observers.clock
         return Limits(self.tol, self.max_passes, deadline, memory, threads, clock, room)

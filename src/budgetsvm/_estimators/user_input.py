@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from budgetsvm._common.checks import check_choice, check_integer, check_number
+from budgetsvm._common.checks import check_choice, check_count, check_integer, check_number
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.saving import Saves
@@ -70,12 +70,11 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
         if not (self.monitor is None or isinstance(self.monitor, Monitor)):
             message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
             raise ValueError(message)
-        if self.budget is not None:
-            check_integer("budget", self.budget, least=1)
+        budget = None if self.budget is None else check_count("budget", self.budget, least=1)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
-        maintenance = make_maintenance(self.maintenance, kernel, self.budget)
+        maintenance = make_maintenance(self.maintenance, kernel, budget, needed=self._learns_terms)
         solver, intercept = make_solver(self.solver), bool(self.fit_intercept)
-        return Settings(kernel, solver, maintenance, self.budget, intercept, threads)
+        return Settings(kernel, solver, maintenance, budget, intercept, threads)
 
     def _check_polish(self) -> None:
         check_number("tol", self.tol, above=0)
@@ -106,6 +105,11 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
             raise ValueError(message)
 
     @property
+    def _most_terms(self) -> int:
+        """The budget, whole though it may be given as 1e3; 0 for none."""
+        return int(self.budget or 0)
+
+    @property
     def _learns_terms(self) -> bool:
         return isinstance(self.basis, str) and self.basis == "learned"
 
@@ -115,6 +119,14 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
 
 
 _LARGEST_WEIGHT = 1e100
+_HARD_MARGIN = 1e10  # as C: beyond, rounding errors of the losses exceed the norm of a model
+
+
+def check_penalty(C: object) -> float:
+    """Return C as a number to compute with; infinity asks for a hard margin, where there is one."""
+    if isinstance(C, float) and np.inf == C:
+        return _HARD_MARGIN
+    return check_number("C", C, above=0)
 
 
 def find_classes(y: NDArray[Any]) -> NDArray[Any]:

@@ -39,7 +39,9 @@ def certified_outcome(
     model = ascent.model(expansion)
     trusted = not polished.converged or trustworthy(problem, model, polished, tol)
     polished = replace(polished, converged=polished.converged and trusted)
-    return Outcome(model, polished, problem, trusted, complete=True, full=True)
+    return Outcome(
+        model, polished, problem, trusted, complete=True, full=True, terms=expansion.terms
+    )
 
 
 def _values(problem: Problem, how: Polishing, ascent: Ascent, expansion: Expansion) -> _Matrix:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
@@ -20,6 +21,7 @@ from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import dense_points
 from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.kernels import Kernel, Sigmoid
 from budgetsvm.losses import Logistic
@@ -29,6 +31,8 @@ _Vector = NDArray[np.float64]
 #: The budget is at least this share of the rows, one in so many; see above.
 LEAST_SHARE = 4
 _FEW_TERMS, _FEW_ROWS = 512, 1.5  # fewer terms; times these, rows
+_MOST_TO_FACTOR = 4096  # rows, of a kernel that may be anything
+_ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
@@ -40,17 +44,31 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
     """
     n = len(problem.rows)
     targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
-    if kernel.in_python or isinstance(kernel, Sigmoid):  # which is not positive definite
+    if isinstance(kernel, Sigmoid):  # which is not positive definite
         return False
     if isinstance(targets, ClassTargets) and targets.coupled:
         return False
     if isinstance(targets.loss, Logistic) and n > budget:  # every row is a support vector
         return False
-    if budget < _FEW_TERMS and n > _FEW_ROWS * budget:  # then both phases take little time
+    # Then both phases take little time, and a failure for several outputs costs the time of each.
+    few = _FEW_TERMS if targets.count > 1 else _FEW_TERMS / 2
+    if budget < few and n > _FEW_ROWS * budget:
         return False
     values, points = n * n * size, n * problem.rows.point_cost * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
-    return bool(fits)
+    return bool(fits) and not (kernel.in_python and not _is_definite(problem, kernel))
+
+
+def _is_definite(problem: Problem, kernel: Kernel) -> bool:
+    """Whether the kernel matrix of all rows, of which nothing is known, is positive semi-definite up to rounding."""
+    n = len(problem.rows)
+    if n > _MOST_TO_FACTOR:
+        return False
+    points = dense_points(problem.rows, np.arange(n))
+    gram = np.array(kernel.matrix(points, points))  # a copy
+    gram.flat[:: n + 1] += _ROUNDING * abs(np.trace(gram))
+    with single_threaded_blas():
+        return bool(lapack.dpotrf(gram.T, overwrite_a=1)[1] == 0)
 
 
 def solve_exactly(

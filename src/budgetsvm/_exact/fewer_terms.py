@@ -122,9 +122,11 @@ def has_low_rank(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector)
 
     Then coordinates hinder each other, and a solution in the span of those few is cheap.
     """
+    if len(whole(duals).terms) <= 2 * _PROBES:  # there are no more than some
+        return False
     pivots = pivots_of(kernel, duals, diagonal, _PROBES)
     every = float(diagonal[pivots.rows] @ pivots.weights)
-    return len(pivots.rows) > 2 * _PROBES and float(pivots.news @ pivots.weights) <= _LOW * every
+    return float(pivots.news @ pivots.weights) <= _LOW * every
 
 
 def choose_terms(

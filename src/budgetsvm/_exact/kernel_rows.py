@@ -14,8 +14,8 @@ from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import for_each, map_in_order
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.points import points_of
-from budgetsvm._problem.rows import Rows
-from budgetsvm.kernels import Kernel
+from budgetsvm._problem.rows import Rows, dense_points
+from budgetsvm.kernels import Kernel, KernelInPython
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
@@ -34,7 +34,9 @@ class KernelRows:
         width = int(np.clip(_STRIPE_VALUES // max(1.0, rows.point_cost), _ROWS_AT_ONCE, _STRIPE))
         self._slices = [slice(start, min(start + width, n)) for start in range(0, n, width)]
         self._terms = [_stored(rows, part, kernel) for part in self._slices]
-        self._kernel = self._terms[0].core_kernel(kernel)
+        self._kernel, self._in_python = self._terms[0].core_kernel(kernel), None
+        if isinstance(kernel, KernelInPython):
+            self._in_python = kernel
         self._most = min(n, most_rows)
         self._held: list[NDArray[Any]] = [
             np.empty((self._most, s.stop - s.start), rows.dtype) for s in self._slices
@@ -70,7 +72,8 @@ class KernelRows:
         for held, columns in zip(self._held, self._slices, strict=True):
             first, last = np.searchsorted(others, (columns.start, columns.stop))
             inside = others[first:last] - columns.start
-            values[:, first:last] = held[slots[:, np.newaxis], inside]
+            whole = last - first == held.shape[1]
+            values[:, first:last] = held[slots] if whole else held[slots[:, np.newaxis], inside]
         return values
 
     def sums(self, chosen: _Indices, weights: _Vector) -> _Vector:
@@ -92,13 +95,20 @@ class KernelRows:
         def fill(task: tuple[int, slice]) -> None:
             stripe, part = task
             self.limits.tick()
-            terms, held = self._terms[stripe], self._held[stripe]
-            values = np.empty((len(rows[part]), held.shape[1]), held.dtype)
-            source = self.rows.source(rows[part])
-            _core.kernel_block(source, terms.arrays, terms.size, self._kernel, values)
-            held[slots[part]] = values
+            self._held[stripe][slots[part]] = self._values(stripe, rows[part])
 
         map_in_order(fill, tasks, self.limits.n_threads)
+
+    def _values(self, stripe: int, rows: _Indices) -> NDArray[Any]:
+        """Return the kernel values of some rows with those of a stripe."""
+        terms, held = self._terms[stripe], self._held[stripe]
+        if self._in_python is not None:
+            points = terms.points().astype(np.float64)
+            return self._in_python.matrix(dense_points(self.rows, rows), points)
+        values = np.empty((len(rows), held.shape[1]), held.dtype)
+        source = self.rows.source(rows)
+        _core.kernel_block(source, terms.arrays, terms.size, self._kernel, values)
+        return values
 
 
 class SomeKernelRows:

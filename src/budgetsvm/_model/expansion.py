@@ -18,6 +18,7 @@ from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.points import Points, longest_row, points_record, read_points
 from budgetsvm._problem.rows import Precision, Rows, dense_block
 from budgetsvm.kernels import Kernel
+from budgetsvm.kernels._interface import CoreKernel
 
 _Evaluate: TypeAlias = Callable[[Rows, slice, NDArray[Any]], None]
 _Make: TypeAlias = Callable[["KernelExpansion"], _Evaluate]
@@ -140,6 +141,15 @@ class KernelExpansion:
         for_each(lambda chunk: fill(rows, chunk, values[chunk]), rows.chunks(), n_threads)
         return values
 
+    @cached_property
+    def _terms(self) -> TermStore:
+        """The terms in the layout of the core, with the coefficients of the first output."""
+        return TermStore.of(self.points, self.coef[0], self.kernel, 0)
+
+    @cached_property
+    def _core_kernel(self) -> CoreKernel:
+        return self._terms.core_kernel(self.kernel)
+
     def _careful(self, make: _Make) -> _Evaluate:
         """Evaluate in the precision of the model, but rows that are too large for it in another way."""
         evaluate, limit = make(self), self._largest_value()
@@ -211,8 +221,7 @@ class KernelExpansion:
 
     def _sums(self) -> _Evaluate:
         """One output: the core adds up kernel values as it computes them."""
-        terms = TermStore.of(self.points, self.coef[0], self.kernel, 0)
-        kernel = terms.core_kernel(self.kernel)
+        terms, kernel = self._terms, self._core_kernel
 
         def evaluate(rows: Rows, chunk: slice, out: NDArray[Any]) -> None:
             _core.decision(rows.source(chunk), terms.arrays, terms.size, kernel, out[:, 0])
@@ -239,8 +248,7 @@ class KernelExpansion:
         """Kernel values of some rows."""
         if self.kernel.in_python:
             return self._called()
-        terms = TermStore.of(self.points, np.zeros(len(self)), self.kernel, 0)
-        kernel = terms.core_kernel(self.kernel)
+        terms, kernel = self._terms, self._core_kernel
 
         def evaluate(rows: Rows, piece: slice, out: NDArray[Any]) -> None:
             _core.kernel_block(rows.source(piece), terms.arrays, terms.size, kernel, out)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from budgetsvm import kernels, losses, maintenance, solvers
 from budgetsvm._common.records import Fields, Record
-from budgetsvm.kernels import Gaussian, Kernel, Polynomial
+from budgetsvm.kernels import Kernel, Polynomial
 from budgetsvm.losses import Loss
 from budgetsvm.maintenance import Maintenance
 from budgetsvm.solvers import Solver
@@ -29,7 +29,7 @@ _KNOWN: dict[type[Any], dict[str, type[Any]]] = {
     kind: {
         one.name: one
         for one in (getattr(home, name) for name in home.__all__)
-        if hasattr(one, "name") and not getattr(one, "in_python", False)
+        if hasattr(one, "name") and one is not kernels.Callback
     }
     for kind, home in _HOMES.items()
 }
@@ -40,7 +40,7 @@ def option_record(option: Option) -> Record | None:
     """Return a record of an option, or None if it is not one of this package's own."""
     if not any(type(option) in known.values() for known in _KNOWN.values()):
         return None
-    numbers = {field.name: getattr(option, field.name) for field in dataclass_fields(option)}
+    numbers = {name: getattr(option, name) for name in _numbers(type(option))}
     return {"name": option.name, **numbers}
 
 
@@ -52,7 +52,7 @@ def read_option(kind: type[_Option], fields: Fields, name: str) -> _Option:
     inside = Fields(value, f"{fields.where}[{name!r}]")
     known = _KNOWN[kind]
     made = known[inside.choice("name", tuple(known))]
-    numbers = {field.name: inside.scalar(field.name) for field in dataclass_fields(made)}
+    numbers = {name: inside.scalar(name) for name in _numbers(made)}
     inside.end()
     option: _Option = made(**numbers)
     try:
@@ -62,11 +62,13 @@ def read_option(kind: type[_Option], fields: Fields, name: str) -> _Option:
     return option
 
 
+def _numbers(option: Any) -> list[str]:
+    """Return the names of what an option is made of, but for what a machine does not keep."""
+    return [field.name for field in dataclass_fields(option) if field.compare]
+
+
 def _check(option: Option) -> None:
-    if isinstance(option, Maintenance):
-        option.check(Gaussian())
-    else:
-        option.check()
+    option.check()
     if isinstance(option, Polynomial) and option.degree > _LARGEST_DEGREE:
         message = f"degree must be at most {_LARGEST_DEGREE}"
         raise ValueError(message)

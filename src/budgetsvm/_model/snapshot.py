@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 3, "library": "1.2", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 4, "library": "1.2", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 3
+VERSION = 4
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -35,7 +35,7 @@ def _say_what_is_certified(machine: Any) -> Any:
 
 
 def _say_what_outputs_are(machine: Any) -> Any:
-    """Version 3: before, outputs of a classifier were classes, and never pairs of them. Nothing is checked here."""
+    """Version 4: before, outputs of a classifier were classes, and never pairs of them. Nothing is checked here."""
     if not isinstance(machine, dict):
         return machine
     new = dict(machine)
@@ -49,11 +49,27 @@ def _say_what_outputs_are(machine: Any) -> Any:
     return new
 
 
+def _say_which_rows(machine: Any) -> Any:
+    """Version 3: before, nobody took note of rows that are terms, nor of the weights of classes."""
+    state = machine.get("state") if isinstance(machine, dict) else None
+    if not isinstance(state, dict):
+        return machine
+    new = dict(state)
+    if "learner" in state:  # of features
+        new["learner"] = _say_which_rows(state["learner"])
+    elif "duality_gap" in state:
+        new["support"] = None
+    if "classes" in state:
+        new["class_weights"] = new["n_support"] = None
+    return machine | {"state": new}
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
 UPGRADES: dict[int, Callable[[Record], Record]] = {
     1: _say_what_is_certified,
-    2: _say_what_outputs_are,
+    2: _say_which_rows,
+    3: _say_what_outputs_are,
 }
 
 _PLAIN_KINDS = "biufU"  # of arrays

@@ -10,7 +10,7 @@ from budgetsvm import _core
 from budgetsvm._model.point_storage import Panels, Slots
 from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Precision
-from budgetsvm.kernels import Callback, Kernel
+from budgetsvm.kernels import Kernel, KernelInPython
 from budgetsvm.kernels._interface import CoreKernel
 
 
@@ -94,7 +94,7 @@ class TermStore:
     def core_kernel(self, kernel: Kernel) -> CoreKernel:
         """Return the kernel for the core; a Python function gets to see these terms."""
         core = kernel.core()
-        if not isinstance(kernel, Callback):
+        if not isinstance(kernel, KernelInPython):
             return core
 
         def row(x: NDArray[np.float64], size: int) -> NDArray[np.float64]:

@@ -33,9 +33,9 @@ def warn_not_precise(polished: Polished, *, single: bool) -> None:
     )
 
 
-def say(message: str) -> None:
+def say(message: str, category: type[Warning] = ConvergenceWarning) -> None:
     """Warn, and name the line of the user's that called us."""
-    warnings.warn(message, ConvergenceWarning, stacklevel=_levels_to_user())
+    warnings.warn(message, category, stacklevel=_levels_to_user())
 
 
 def _levels_to_user() -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
@@ -79,6 +80,7 @@ class Outcome:
     full: bool = (
         False  #: the certificate is about all models, and not those in the span of the terms
     )
+    terms: NDArray[np.int64] | None = None  #: the rows that are terms, where that is known
 
 
 def polish_model(

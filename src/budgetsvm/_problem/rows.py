@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from budgetsvm.kernels import Callback, Kernel
+from budgetsvm.kernels import Kernel, KernelInPython
 
 Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int64]]
 # What the core calls *rows*: a matrix, which of its rows, and what to subtract from them.
@@ -132,7 +132,7 @@ def kernel_diagonal(rows: Rows, kernel: Kernel, chosen: NDArray[np.int64]) -> ND
     """Return k(x, x) of some rows."""
     if kernel.translation_invariant:
         return np.ones(len(chosen))
-    if isinstance(kernel, Callback):
+    if isinstance(kernel, KernelInPython):
         return kernel.of_itself(dense_points(rows, chosen))
     return kernel.diagonal(squared_norms(rows.block(chosen)))
 

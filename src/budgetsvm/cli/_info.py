@@ -5,6 +5,10 @@ from typing import Any
 
 import click
 
+# The levels of x86-64 by what they are known for; the baseline of other processors is their own.
+_INSTRUCTIONS = {"v4": "AVX-512", "v3": "AVX2 and FMA"}
+_BASELINE = {"x86_64": "SSE2", "amd64": "SSE2", "aarch64": "NEON", "arm64": "NEON"}
+
 
 @click.command("info")
 @click.argument(
@@ -31,7 +35,7 @@ def _facts() -> dict[str, str]:
         "NumPy": version("numpy"),
         "SciPy": version("scipy"),
         "scikit-learn": version("scikit-learn"),
-        "instructions": _core.level(),
+        "instructions": _instructions(_core.level(), platform.machine()),
         "threads": str(count_threads(None)),
         "BLAS": _blas(),
     }
@@ -65,6 +69,12 @@ def _model_facts(path: Path) -> dict[str, Any]:
     }
     facts["parameters"] = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     return facts
+
+
+def _instructions(level: str, processor: str) -> str:
+    """Return the instruction set in use, and how the core calls it (as the variable BUDGETSVM_ISA does)."""
+    known = _INSTRUCTIONS.get(level) or _BASELINE.get(processor.lower(), processor)
+    return f"{known} ({level})"
 
 
 def _blas() -> str:

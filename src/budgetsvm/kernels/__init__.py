@@ -5,9 +5,8 @@
 BudgetSVC(kernel=Laplacian(gamma=0.5), maintenance='remove')
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,19 @@ from scipy.spatial.distance import cdist
 
 from budgetsvm._common.checks import check_integer, check_number
 from budgetsvm.kernels._interface import CoreKernel, Gamma, Kernel, KernelWithGamma, RadialKernel
+from budgetsvm.kernels._python import Callback, KernelInPython, Precomputed
 
-KernelFunction: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], Any]
-
-__all__ = ["Callback", "Gaussian", "Kernel", "Laplacian", "Linear", "Polynomial", "Sigmoid"]
+__all__ = [
+    "Callback",
+    "Gaussian",
+    "Kernel",
+    "KernelInPython",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+]
 
 
 @dataclass(frozen=True)
@@ -125,54 +133,8 @@ class Linear(Kernel):
         return squared_norms
 
 
-@dataclass(frozen=True)
-class Callback(Kernel):
-    """Any Python function ``k(X, Z)`` that returns the matrix of kernel values, as for ``SVC``.
-
-    This is the slow path: Python is called at every visit of a training point, which costs some ten
-    microseconds and holds the interpreter's lock, so that threads do not help. The function gets
-    dense float64 arrays of shapes (m, d) and (B, d).
-    """
-
-    function: KernelFunction
-    name: ClassVar[str] = "callable"
-    in_python: ClassVar[bool] = True
-
-    def core(self) -> CoreKernel:
-        """Return what the compiled core wants to know; which terms to call the function with, it is told later."""
-        return CoreKernel(self.name)
-
-    def diagonal(self, squared_norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Norms say nothing about this kernel; see `of_itself`."""
-        raise NotImplementedError("a kernel function needs points, not norms")
-
-    def of_itself(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, x) of points."""
-        return np.array([self.row(x, x[np.newaxis])[0] for x in points])
-
-    def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Call the function and check what it returns."""
-        values: NDArray[np.float64] = np.asarray(self.function(X, Z), dtype=np.float64)
-        if values.shape != (len(X), len(Z)):
-            message = f"the kernel function returned shape {values.shape}, not {(len(X), len(Z))}"
-            raise ValueError(message)
-        if not np.isfinite(values).all():
-            raise ValueError("the kernel function returned NaN or infinity")
-        return np.ascontiguousarray(values)
-
-    def row(self, x: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return k(x, z) for every row z of Z."""
-        values: NDArray[np.float64] = self.matrix(x[np.newaxis], Z)[0]
-        return values
-
-    @property
-    def growth(self) -> int:
-        """0: nothing is known, and its values are checked."""
-        return 0
-
-
 #: Names that estimators take.
-NAMES = ("rbf", "laplacian", "poly", "sigmoid", "linear")
+NAMES = ("rbf", "laplacian", "poly", "sigmoid", "linear", "precomputed")
 
 
 def make_kernel(kernel: object, gamma: Gamma, degree: int, coef0: float) -> Kernel:
@@ -191,6 +153,8 @@ def make_kernel(kernel: object, gamma: Gamma, degree: int, coef0: float) -> Kern
             made = Sigmoid(gamma, coef0)
         case "linear":
             made = Linear()
+        case "precomputed":
+            made = Precomputed()
         case _ if callable(kernel):
             made = Callback(kernel)
         case _:

@@ -202,7 +202,12 @@ class EpsilonInsensitive(Loss):
 
 _HINGE = Hinge()
 #: Names that classifiers take.
-BY_NAME = {loss.name: loss for loss in (_HINGE, SquaredHinge(), Logistic())}
+BY_NAME = {
+    "hinge": _HINGE,
+    "squared_hinge": SquaredHinge(),
+    "log_loss": Logistic(),  # as scikit-learn calls it
+    "logistic": Logistic(),
+}
 
 
 def make_loss(loss: object) -> Loss:

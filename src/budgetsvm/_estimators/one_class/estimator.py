@@ -11,7 +11,7 @@ from sklearn.base import OutlierMixin
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.documentation import documented
-from budgetsvm._estimators.machine import all_or_nothing, resolve, watched
+from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.one_class.density import DensityTarget, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
 from budgetsvm._estimators.two_phases import Training
@@ -77,7 +77,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         coef0: float = 0.0,
         budget: int | None = 500,
         solver: Any = "bsca",
-        maintenance: Any = "merge",
+        maintenance: Any = "auto",
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
@@ -136,7 +136,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         -------
         self : BudgetOneClassSVM
         """
-        settings = self._settings()
+        settings = self._stream_settings()
         first = not hasattr(self, "_expansion")
         X = self._validate(X, reset=first)
         X, _, weights = weighted_rows(X, np.ones(X.shape[0]), sample_weight, None)
@@ -186,7 +186,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
 
     def _find_level(self, X: Any, weights: NDArray[np.float64], settings: Settings) -> None:
         self._weight_seen = 0.0
-        kernel = resolve(settings.kernel, X)
+        kernel = self._resolved(settings.kernel, X)
         with np.errstate(over="ignore", invalid="ignore"):  # _start complains about these
             self._level = typical_level(X, weights, kernel, self.nu, generator(self.random_state))
 

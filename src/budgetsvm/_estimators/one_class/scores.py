@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.one_class.density import weighted_quantile
@@ -52,7 +51,7 @@ class TrainedDetector(StreamingMachine):
         -------
         scores : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return self._scores(self._validate(X, reset=False))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

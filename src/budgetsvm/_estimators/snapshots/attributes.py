@@ -122,6 +122,17 @@ def _read_scores(fields: Fields, name: str) -> NDArray[Any]:
     return fields.array(name, (np.float64,), (None,), finite=False)
 
 
+def _read_support(fields: Fields, name: str) -> NDArray[Any]:
+    numbers = fields.array(name, (np.int64,), (None,), finite=False)
+    if numbers.min(initial=0) < 0:
+        fields.fail(name, "must have numbers of rows")
+    return numbers
+
+
+def _read_counts(fields: Fields, name: str) -> NDArray[Any]:
+    return fields.array(name, (np.int32,), (None,), finite=False)
+
+
 def _read_objective(fields: Fields, name: str) -> tuple[Any, ...]:
     values = fields.take(name)
     if not (isinstance(values, list) and len(values) == 2):
@@ -175,6 +186,7 @@ _MACHINE = _ANY | {
     "objective": Attribute("objective_", _read_objective, may_lack=True),
     "converged": Attribute("converged_", lambda fields, name: fields.truth(name), may_lack=True),
     "certifies": Attribute("certifies_", _read_certifies, may_lack=True),
+    "support": Attribute("_support", _read_support, may_lack=True),
     "dual": Attribute("_dual", _read_dual),
     "origin": Attribute("_origin", _part(Origin), _recorded),
     "reservoir": Attribute("_reservoir", _part(Reservoir), _recorded),
@@ -184,6 +196,8 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
     | {
         "classes": Attribute("classes_", read_labels, labels_record),
         "pairwise": Attribute("_pairwise", lambda fields, name: fields.truth(name)),
+        "class_weights": Attribute("class_weight_", _read_scores, may_lack=True),
+        "n_support": Attribute("_n_support", _read_counts, may_lack=True),
     },
     "BudgetSVR": _MACHINE
     | {

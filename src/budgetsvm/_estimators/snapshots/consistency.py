@@ -10,6 +10,7 @@ from budgetsvm._common.checks import check_choice
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.two_phases import CERTIFICATE
 from budgetsvm._problem.pair_targets import count_pairs
+from budgetsvm.kernels import Precomputed
 from budgetsvm.losses import make_loss
 
 
@@ -44,6 +45,16 @@ def _outputs_of(n_classes: int, *, pairwise: bool) -> int:
     return count_pairs(n_classes) if pairwise else n_classes
 
 
+def _is_numbered(machine: Any) -> bool:
+    return isinstance(machine._expansion.kernel, Precomputed)
+
+
+def _numbers_fit(machine: Any) -> bool:
+    numbers = getattr(machine, "_support", np.empty(0))[:, np.newaxis]
+    same = np.array_equal(machine._expansion.points, numbers)
+    return same and bool(numbers.max(initial=0) < machine.n_features_in_)
+
+
 def _names_differ(machine: Any) -> bool:
     return len(getattr(machine, "feature_names_in_", ())) not in (0, machine.n_features_in_)
 
@@ -73,6 +84,19 @@ def _codes_are_strange(machine: Any) -> bool:
     return not (fits and codes.min() >= 0 and codes.max() < len(machine.classes_))
 
 
+def _weights_fit(machine: Any) -> bool:
+    weights = machine.class_weight_
+    return bool(weights.shape == machine.classes_.shape and (weights > 0).all())
+
+
+def _classes_do_not_add_up(machine: Any) -> bool:
+    has = [hasattr(machine, name) for name in ("_support", "_n_support")]
+    if not all(has):
+        return any(has)
+    counts = machine._n_support
+    return not (counts.shape == machine.classes_.shape and counts.sum() == len(machine._support))
+
+
 def _targets_are_strange(machine: Any) -> bool:
     if machine._reservoir is None:
         return False
@@ -88,7 +112,10 @@ _Problems = dict[str, Callable[[Any], bool]]
 
 _COMMON: _Problems = {
     "the points of 'model' have not 'n_features_in' features": (
-        lambda m: m._expansion.points.shape[1] != m.n_features_in_
+        lambda m: m._expansion.points.shape[1] != m.n_features_in_ and not _is_numbered(m)
+    ),
+    "the points of 'model' are not the numbers in 'support', or not below 'n_features_in'": (
+        lambda m: _is_numbered(m) and not _numbers_fit(m)
     ),
     "there are not 'n_features_in' names in 'feature_names_in'": _names_differ,
 }
@@ -96,6 +123,9 @@ _MACHINE: _Problems = {
     "the kernel of 'model' does not belong to 'kernel_wanted'": _kernels_differ,
     "'reservoir' has rows of another width than 'n_features_in', or more than 'rows_seen'": (
         _sample_is_strange
+    ),
+    "'support' has not as many numbers as 'model' has terms": (
+        lambda m: len(getattr(m, "_support", m._expansion)) != len(m._expansion)
     ),
     "'duality_gap', 'objective', 'converged' and 'certifies' belong together": _certificate_is_torn,
 }
@@ -105,6 +135,10 @@ _OF_KIND: dict[str, _Problems] = {
         "'model' has not as many outputs as 'classes' ask for": (
             lambda m: _outputs(m) != _outputs_of(len(m.classes_), pairwise=m._pairwise)
         ),
+        "'class_weights' are not positive, or not as many as 'classes'": (
+            lambda m: hasattr(m, "class_weight_") and not _weights_fit(m)
+        ),
+        "'n_support' and 'support' belong together, and add up": _classes_do_not_add_up,
         "'reservoir' has codes that stand for none of 'classes'": _codes_are_strange,
     },
     "BudgetSVR": {

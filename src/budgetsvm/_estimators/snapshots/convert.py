@@ -52,6 +52,9 @@ def _record(machine: Any) -> Record:
         message = f"this {kind} is not fitted yet: there is nothing to take a snapshot of"
         raise NotFittedError(message)
     check_parameters(machine)
+    if hasattr(machine, "_objects"):
+        message = f"this {kind} compares objects by a function, which is code: a snapshot cannot hold it; use a pickle"
+        raise ValueError(message)
     known = {one.name for one in ATTRIBUTES[kind].values()} | {"_learner"}
     known |= FOLLOWING | LEFT_OUT | set(machine._get_param_names())
     unknown = ", ".join(sorted(repr(name) for name in vars(machine).keys() - known))

@@ -103,7 +103,8 @@ class StreamingMachine(BudgetMachine):
         self, X: Any, encoded: NDArray[Any], weights: NDArray[np.float64], settings: Settings
     ) -> None:
         """One pass over checked rows, some of which are remembered."""
-        self._check_stream()
+        if hasattr(self, "_gram"):
+            raise ValueError("partial_fit needs rows of numbers, and not objects: use fit")
         started, rng = perf_counter(), generator(self.random_state)
         targets = self._targets(encoded, weights)
         self._go_on(X, targets, settings)
@@ -126,8 +127,20 @@ class StreamingMachine(BudgetMachine):
             return None
         return self._reservoir.with_capacity(int(self.reservoir))
 
+    def _stream_settings(self) -> Settings:
+        """Check all parameters, and complain about what a stream cannot do."""
+        settings = self._settings()
+        if self._takes_values:
+            message = (
+                "kernel='precomputed' needs the kernel values of all rows at once; partial_fit and fit_stream "
+                "have a block at a time: use fit, or a kernel function k(X, Z)"
+            )
+            raise ValueError(message)
+        self._check_stream()
+        return settings
+
     def _check_stream(self) -> None:
-        """Complain about what a stream cannot do."""
+        """Complain about options that a stream has no use for."""
         if self.early_stopping:
             message = (
                 "early_stopping needs all rows at once, to go through them again and again; partial_fit "

@@ -13,7 +13,7 @@ from budgetsvm._polish.matrix.blocks import BlockMatrix
 from budgetsvm._polish.matrix.interface import Block, Tick, no_limit
 from budgetsvm._polish.matrix.orthonormal import OrthonormalMatrix
 from budgetsvm._problem.rows import Rows, dense_block
-from budgetsvm.kernels import Callback
+from budgetsvm.kernels import KernelInPython
 
 _HELD_SHARE = 0.75  # of the memory limit; the rest is for working sets and parts
 _PART_BYTES = 1 << 23  # of a part of the matrix, in double: large enough for BLAS
@@ -110,7 +110,7 @@ class KernelMatrix(BlockMatrix):
     def _fill(self, chosen: NDArray[np.int64], out: NDArray[Any]) -> None:
         """Evaluate the kernel."""
         kernel, where = self.basis.kernel, _as_slice(chosen)
-        if isinstance(kernel, Callback):
+        if isinstance(kernel, KernelInPython):
             block = dense_block(self.rows.block(where), self.basis.points.shape[1])
             out[:, len(self.basis) :] = 1
             out[:, : len(self.basis)] = kernel.matrix(block, self.basis.points)
