@@ -93,6 +93,8 @@ def _attempt(
             if not ascent.climb_to(_BEFORE_REDUCTION * tol):
                 return None
             expansion = fewer_terms(ascent.duals, diagonal, budget, good)
+    if len(ascent.duals) < problem.targets.count:  # the time is up before there is anything to show
+        return None
     if expansion is None:  # the time is up, or there are too many terms
         expansion = ascent.expansion()
     if len(expansion.terms) > budget:
