@@ -1,5 +1,6 @@
 """Fits that solve the full problem: what they certify, against scikit-learn, in all that must not matter."""
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,16 @@ from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
-from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, kernels
+from budgetsvm._common.limits import Limits
 from budgetsvm._estimators import two_phases
 from budgetsvm._exact import exact
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.polish import Polishing
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import Rows
+from budgetsvm._problem.targets import ClassTargets, SingleTarget
+from budgetsvm.losses import Hinge
 from budgetsvm.monitoring import Trace
 
 FULL, SPAN = "full problem", "span"
@@ -259,3 +267,26 @@ def test_free_memory_changes_nothing(budget: int, monkeypatch: pytest.MonkeyPatc
     other = BudgetSVC(**parameters).fit(X, y)
     assert one.objective_ == other.objective_
     np.testing.assert_array_equal(one.dual_coef_, other.dual_coef_)
+
+
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_the_time_may_be_up_at_any_moment(warm: bool, outputs: int) -> None:
+    """The n-th look at the clock is the last one, for every n: there is a model, or none."""
+    X, y = blobs(90, 3, 0, distance=1.0)
+    box = np.ones(90)
+    targets: Any = SingleTarget.of_labels(y, box)
+    if outputs > 1:
+        targets = ClassTargets(box, Hinge(), np.arange(90) % outputs, outputs)
+    problem, kernel = Problem(Rows(X, np.float64, None), targets), kernels.Gaussian(0.3)
+    nothing = KernelExpansion(kernel, X[:0], np.zeros((outputs, 0)), np.zeros(outputs), None)
+    alpha, found = np.full(90, 0.5) if warm else None, []
+    for last in range(40):
+        looks = count()
+        limits = Limits(1e-3, 500, last, 1e9, 1, clock=lambda looks=looks: float(next(looks)))
+        how = Polishing(limits, np.random.default_rng(0), intercept=False, may_widen=False)
+        outcome = exact.solve_exactly(nothing, problem, how, 90, alpha)
+        found.append(outcome is not None)
+        if outcome is not None:
+            assert outcome.polished.coef.shape == (outputs, len(outcome.model.points))
+    assert found[-1]

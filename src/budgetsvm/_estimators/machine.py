@@ -16,7 +16,7 @@ from budgetsvm._estimators.familiar.scaling import warn_of_spread
 from budgetsvm._estimators.warm_start import Origin, TermOptions
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._problem.points import Points, sparse_pays, sparse_rows
+from budgetsvm._problem.points import sparse_pays, sparse_rows
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import (
     Precision,

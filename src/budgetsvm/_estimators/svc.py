@@ -253,7 +253,9 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         origin = super()._begin(X, encoded, targets, settings)
         self._pairwise = isinstance(targets, PairTargets)
         model = self._expansion
-        if len(model.coef) != targets.count:  # a warm start, with other outputs: the terms are known
+        if (
+            len(model.coef) != targets.count
+        ):  # a warm start, with other outputs: the terms are known
             coef, bias = np.zeros((targets.count, len(model))), np.zeros(targets.count)
             self._expansion = replace(model, coef=coef, bias=bias)
         return origin

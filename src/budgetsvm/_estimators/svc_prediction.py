@@ -41,7 +41,9 @@ class ClassPrediction(BudgetMachine):
     loss: Any
     decision_function_shape: str = "ovr"  # of a pickle that is older than this
     classes_: NDArray[Any]
-    _pairwise: bool = False  # whether outputs are pairs of classes, as `multi_class` was when training began
+    _pairwise: bool = (
+        False  # whether outputs are pairs of classes, as `multi_class` was when training began
+    )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the values of the model.
@@ -99,7 +101,7 @@ class ClassPrediction(BudgetMachine):
             ``multi_class="ovo"``, those that agree best with all pairs of classes (Wu, Lin & Weng 2004).
         """
         if self._pairwise:
-            check_is_fitted(self)
+            self._check_fitted()
             X = self._validate(X, reset=False)
             return self._of_blocks(X, lambda values: coupled(expit(values), len(self.classes_)))
         values = self.decision_function(X)

@@ -9,8 +9,8 @@ from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Polishing
-from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.points import points_of
+from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import PolishMoment
@@ -46,7 +46,9 @@ class Ascent:
         work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3
         self._most_work = max(_LEAST_WORK, problem.targets.total_rows / n * work)
         self._work = 0
-        self._uses = np.zeros(n, np.int64)  # of every row, in so many outputs it is a support vector
+        self._uses = np.zeros(
+            n, np.int64
+        )  # of every row, in so many outputs it is a support vector
         self._probed, self._ranked = n <= budget, False
         self._task, self._goal = CLIMB, limits.tol
         how.observer.expect(_tasks(problem, budget, limits.n_threads))

@@ -112,6 +112,8 @@ def _attempt(
                 return None
             how.observer.in_task(LEAVE_OUT)
             expansion = fewer_terms(ascent.values, ascent.duals, diagonal, budget, good)
+    if len(ascent.duals) < problem.targets.count:  # the time is up before there is anything to show
+        return None
     if expansion is None:  # the time is up, or there are too many terms
         expansion = ascent.expansion()
     if len(expansion.terms) > budget:

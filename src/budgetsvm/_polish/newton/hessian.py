@@ -16,6 +16,7 @@ Tropp & Udell, Randomized Nyström preconditioning, 2021.
 """
 
 from functools import partial
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
