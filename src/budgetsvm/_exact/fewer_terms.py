@@ -118,7 +118,7 @@ def has_low_rank(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector)
 
     Then coordinates hinder each other, and a solution in the span of those few is cheap.
     """
-    if len(whole(duals).terms) <= 2 * _PROBES:  # there are no more than some
+    if len(whole(duals, len(diagonal)).terms) <= 2 * _PROBES:  # there are no more than some
         return False
     pivots = pivots_of(kernel, duals, diagonal, _PROBES)
     every = float(diagonal[pivots.rows] @ pivots.weights)
