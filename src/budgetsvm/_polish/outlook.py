@@ -18,7 +18,7 @@ SEARCH = "search"
 
 _SECOND = 3e10  # what is counted below, of one thread
 _FACTOR, _VALUE, _FEATURE = 0.8, 150.0, 2.0  # of r³, of n r beside the features, of n r²
-_STEP_ROWS, _STEP_FACTOR, _STEP_NUMBERS = 40.0, 0.8, 200.0  # of n r, of r³, of r²
+_STEP_ROWS, _STEP_FACTOR, _STEP_NUMBERS = 40.0, 0.5, 200.0  # of n r, of r³, of r²
 _OUTPUT = 800.0  # of n r, for each of several outputs
 _STEPS, _SAMPLE_STEPS = 20, 12  # of Newton's method: on all rows, on each sample
 _SOLUTIONS, _AGAIN = 3, 0.3  # of a search, and what a later one takes beside the first
