@@ -8,8 +8,8 @@ from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whol
 from budgetsvm._exact.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Polishing
-from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.points import points_of
+from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import PolishMoment

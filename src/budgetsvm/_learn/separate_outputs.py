@@ -4,14 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from budgetsvm._learn.output_trainer import OutputTrainer
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._learn.trainer import Trainer
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.points import points_of, stacked
+from budgetsvm._problem.problem import Problem
 from budgetsvm.monitoring._observer import Counts, EpochRecord, Learned, LearnMoment, Observers
 
 

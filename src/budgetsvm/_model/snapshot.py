@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 2, "library": "1.1", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 3, "library": "1.1", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 2
+VERSION = 3
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -36,7 +36,12 @@ def _say_what_is_certified(machine: Any) -> Any:
 
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
-UPGRADES: dict[int, Callable[[Record], Record]] = {1: _say_what_is_certified}
+UPGRADES: dict[int, Callable[[Record], Record]] = {
+    1: _say_what_is_certified,
+    2: lambda machine: (
+        machine
+    ),  # version 3: the points of a model may be sparse, which they were not before
+}
 
 _PLAIN_KINDS = "biufU"  # of arrays
 _DEEPEST, _MOST_THINGS = 20, 5_000_000

@@ -47,9 +47,7 @@ class TermStore:
         """Store given terms."""
         size, n_features = points.shape
         fixed = sparse.issparse(points) and room is None
-        store = cls(
-            max(size, capacity), n_features, points.dtype.type, 0 if fixed else room
-        )
+        store = cls(max(size, capacity), n_features, points.dtype.type, 0 if fixed else room)
         if fixed:
             store._points = Slots.of(points, store.capacity)
         else:

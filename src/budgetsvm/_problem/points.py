@@ -21,7 +21,9 @@ _FLOATS, _INTEGERS = (np.float32, np.float64), (np.int32, np.int64)
 # in the mean, dense ones take less time. And with fewer features than this, they take little memory, and those that
 # cannot count can be left out (pruning.py).
 _MOST_SHARE, _MEAN_SHARE, _FEWEST_FEATURES = 1 / 4, 1 / 32, 1024
-_ROOM = 32  # for the entries of merged points, in those of a mean row; docs/theory.md has the figures
+_ROOM = (
+    32  # for the entries of merged points, in those of a mean row; docs/theory.md has the figures
+)
 
 
 def sparse_pays(X: Any, kernel: Kernel) -> bool:
@@ -106,4 +108,6 @@ def read_points(fields: Fields, name: str) -> Points:
     if not fields.has_record(name):
         return fields.array(name, _FLOATS, (None, None), finite=True)
     points = read_sparse(fields.inside(name))
-    return sparse.csr_array((points.data, points.indices.astype(np.int32), points.indptr), points.shape)
+    return sparse.csr_array(
+        (points.data, points.indices.astype(np.int32), points.indptr), points.shape
+    )
