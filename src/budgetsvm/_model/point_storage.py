@@ -99,8 +99,7 @@ class Slots:
         _, _, starts, counts, _ = self.arrays
         lengths = counts[:size].astype(np.int64)
         before = np.cumsum(lengths) - lengths
-        places: NDArray[np.int64] = np.arange(lengths.sum())
-        return places + np.repeat(starts[:size] - before, lengths)
+        return np.asarray(np.arange(lengths.sum()) + np.repeat(starts[:size] - before, lengths))
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: Precision) -> NDArray[Any]:
