@@ -29,7 +29,7 @@ def fitted(make: Callable[[], Any], X: Any, y: Any, monkeypatch: Any, *, dense: 
     with monkeypatch.context() as patch:
         patch.setattr(trainer, "entry_room", lambda X: X.shape[1])
         if dense:
-            patch.setattr(machine, "sparse_pays", lambda X, kernel: False)
+            patch.setattr(machine, "sparse_pays", lambda *_: False)
         model = make().fit(X, y)
     assert sparse.issparse(model.support_vectors_) == (not dense)
     return model
@@ -44,10 +44,16 @@ MACHINES: dict[str, Callable[[], Any]] = {
     "no budget": lambda: BudgetSVC(budget=None, gamma=0.2, epochs=3, random_state=0),
     "bsgd": lambda: BudgetSVC(budget=30, gamma=0.2, solver="bsgd", polish=False, random_state=0),
     "project": lambda: BudgetSVC(budget=30, gamma=0.2, maintenance="project", random_state=0),
-    "remove": lambda: BudgetSVC(budget=30, kernel="laplacian", gamma=0.1, maintenance="remove", random_state=0),
+    "remove": lambda: BudgetSVC(
+        budget=30, kernel="laplacian", gamma=0.1, maintenance="remove", random_state=0
+    ),
     "linear": lambda: BudgetSVC(budget=30, kernel="linear", maintenance="remove", random_state=0),
-    "poly": lambda: BudgetSVC(budget=30, kernel="poly", gamma=0.1, coef0=1, maintenance="project", random_state=0),
-    "sigmoid": lambda: BudgetSVC(budget=30, kernel="sigmoid", gamma=0.05, maintenance="remove", random_state=0),
+    "poly": lambda: BudgetSVC(
+        budget=30, kernel="poly", gamma=0.1, coef0=1, maintenance="project", random_state=0
+    ),
+    "sigmoid": lambda: BudgetSVC(
+        budget=30, kernel="sigmoid", gamma=0.05, maintenance="remove", random_state=0
+    ),
     "random": lambda: BudgetSVC(budget=30, basis="random", random_state=0),
     "intercept": lambda: BudgetSVC(budget=30, gamma=0.2, fit_intercept=True, random_state=0),
     "regression": lambda: BudgetSVR(budget=30, gamma=0.2, random_state=0),
@@ -113,7 +119,11 @@ def test_files_are_small_and_say_the_same() -> None:
         assert len(data) < 100_000
         again, opened = pickle.loads(data), machine_of(snapshot_of(model))
         for other in (again, opened):
-            said = other.transform(X) if isinstance(other, BudgetFeatures) else other.decision_function(X)
+            said = (
+                other.transform(X)
+                if isinstance(other, BudgetFeatures)
+                else other.decision_function(X)
+            )
             np.testing.assert_array_equal(said, ask(X))
 
 
@@ -155,7 +165,9 @@ def test_blocks_of_any_kind(order: str) -> None:
         assert model.support_vectors_.shape[0] <= 25
     assert sparse.issparse(model.support_vectors_) == (order == "sparse, dense")
     model.polish_now()
-    np.testing.assert_allclose(model.decision_function(X), model.decision_function(X.toarray()), atol=1e-3)
+    np.testing.assert_allclose(
+        model.decision_function(X), model.decision_function(X.toarray()), atol=1e-3
+    )
 
 
 def test_unusual_matrices() -> None:
@@ -170,9 +182,15 @@ def test_unusual_matrices() -> None:
 
 def _split_in_two(X: Any) -> Any:
     """Return the same matrix with every entry twice, each half of it, and in falling order."""
-    rows = [np.repeat(X.indices[a:b][::-1], 2) for a, b in zip(X.indptr, X.indptr[1:], strict=False)]
-    data = [np.repeat(X.data[a:b][::-1] / 2, 2) for a, b in zip(X.indptr, X.indptr[1:], strict=False)]
-    return sparse.csr_array((np.concatenate(data), np.concatenate(rows), 2 * X.indptr), shape=X.shape)
+    rows = [
+        np.repeat(X.indices[a:b][::-1], 2) for a, b in zip(X.indptr, X.indptr[1:], strict=False)
+    ]
+    data = [
+        np.repeat(X.data[a:b][::-1] / 2, 2) for a, b in zip(X.indptr, X.indptr[1:], strict=False)
+    ]
+    return sparse.csr_array(
+        (np.concatenate(data), np.concatenate(rows), 2 * X.indptr), shape=X.shape
+    )
 
 
 @pytest.mark.parametrize("budget", [1, 2, 5000])
