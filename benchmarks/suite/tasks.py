@@ -1,4 +1,4 @@
-"""The tasks beyond two classes: many classes, regression, one class, and streams; against exact SVMs.
+"""The tasks beyond two classes: many classes, regression, one class, and streams; wide data; against exact SVMs.
 
 They have data sets of their own, in `problems.task_sets`.
 """
@@ -10,7 +10,7 @@ from benchmarks.options import Options
 from benchmarks.problems.data_sets import Problem, Spec, data_folder
 from benchmarks.problems.task_sets import problems as load_problems
 from benchmarks.report.record import Record
-from benchmarks.tasks import many_classes, one_class, regression, stream
+from benchmarks.tasks import many_classes, one_class, regression, stream, wide
 
 
 def takes(spec: Spec, options: Options) -> bool:  # noqa: ARG001 - all benchmarks are asked alike
@@ -26,3 +26,4 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
     one_class.run(record, of_task(task="one class"), options)
     if options.data is None:
         stream.run(record, options)
+        wide.run(record, options)

@@ -5,7 +5,10 @@ Every function exists for float32 and float64; all floating-point arrays marked 
 - *rows*: (matrix, chosen, centre). The matrix is a C-contiguous (n, d) array, or a tuple (values,
   indices int32, starts int64) of compressed sparse rows, of float32 or float64 whatever T is. chosen
   (int64) says which of its rows; None: all. centre (float64) is subtracted from dense rows.
-- *terms*: (panels T, norms T, coef float64), see ``_model.term_store.TermStore``; *size* of them are in use.
+- *terms*: (points, norms T, coef float64), see ``_model.term_store.TermStore``; *size* of them are in use. Points are
+  panels T or, where they are sparse, a tuple (values T, indices int32, starts int64, counts int32, features), see
+  ``_model.point_storage``. Sparse ones can be learned from sparse rows only, with no more entries than every slot has
+  room for; without panels there is no pruning, nor a kernel that is a function.
 - *kernel*: (name, gamma, coef0, degree, function), see ``kernels.Kernel.core``.
 - *extents*: (low T, high T, of_zero T, weights T) around panels, see ``_model.pruning``.
 - *panels*: (starts int64, numbers int32, values T) of rows that have some panels, of rising numbers, of all.
@@ -34,7 +37,8 @@ from numpy.typing import NDArray
 _Float: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _Matrix: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]]
 _Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, NDArray[np.float64] | None]
-_Terms: TypeAlias = tuple[_Float, _Float, NDArray[np.float64]]
+_Slots: TypeAlias = tuple[_Float, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], int]
+_Terms: TypeAlias = tuple[_Float | _Slots, _Float, NDArray[np.float64]]
 _Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
 _Extents: TypeAlias = tuple[_Float, _Float, _Float, _Float]
 _Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Float]

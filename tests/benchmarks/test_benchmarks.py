@@ -12,7 +12,7 @@ benchmarks = pytest.importorskip(
     "benchmarks", reason="the benchmarks are not part of what is installed"
 )
 
-from benchmarks.fresh import sizes, stream_fits, trial
+from benchmarks.fresh import sizes, stream_fits, trial, wide_fits
 from benchmarks.fresh.call import FreshProcessError, OutOfPatienceError, call
 from benchmarks.measuring.yardstick import KernelBlocks, single
 from benchmarks.models.rivals import OURS, PART, PEERS
@@ -23,7 +23,7 @@ from benchmarks.problems.task_sets import TaskSpec
 from benchmarks.report import picture
 from benchmarks.report.record import Column, Record
 from benchmarks.suite import growth, tasks
-from benchmarks.tasks import search, stream
+from benchmarks.tasks import search, stream, wide
 
 from budgetsvm.datasets._entry import DataFile, Entry
 
@@ -191,6 +191,20 @@ def test_growing_memory_misses_the_target() -> None:
     stream.judge_growth(record, flat, more := {"n": 40, "peak_mb": 60.0})
     assert more["growth_verdict"] == "MISSED"
     assert "40.0 MB more" in record.misses[0]
+
+
+def test_wide_data_are_judged() -> None:
+    found = {
+        machine: wide_fits.fit_wide(machine=machine, n=60, n_features=2000, threads=1, seed=0)
+        for machine in ("SVC", "BudgetSVC")
+    }
+    assert all(fit["terms"] <= 60 and fit["score"] > 0.6 for fit in found.values())
+    record, row = Record({}, {}), {"n_features": 5, "svc_cpu": 1.0, "svc_mb": 10.0}
+    wide.judge(record, fine := {**row, "cpu": 1.0, "peak_mb": 20.0, "model_mb": 1.0})
+    assert fine["time_verdict"] == fine["memory_verdict"] == fine["file_verdict"] == "ok"
+    wide.judge(record, slow := {**row, "cpu": 2.0, "peak_mb": None, "model_mb": 6.0})
+    assert slow["time_verdict"] == slow["file_verdict"] == "MISSED"
+    assert len(record.misses) == 2
 
 
 def test_the_search_finds_parameters_of_every_task(

@@ -67,6 +67,21 @@ def sparse_rows(n: int, d: int, seed: int, density: float = 0.3) -> sparse.csr_a
     return sparse.csr_array(X)
 
 
+def wide_rows(
+    n: int, seed: int, d: int = 3000, entries: int = 12
+) -> tuple[sparse.csr_array, Array]:
+    """Sparse rows with few of many features, some of them common, and labels ±1 by a linear rule; two rows are empty."""
+    rng = np.random.default_rng(seed)
+    features = (d * rng.random((n, entries)) ** 3).astype(np.int64)
+    features[[0, n // 2]] = -1
+    X = sparse.lil_array((n, d))
+    for row, some in enumerate(features):
+        X[row, some[some >= 0]] = rng.uniform(0.2, 1.0, np.count_nonzero(some >= 0))
+    X = sparse.csr_array(X)
+    values = X @ rng.standard_normal(d)
+    return X, np.where(values >= np.median(values), 1.0, -1.0)
+
+
 def weights(n: int, seed: int) -> Array:
     """Positive weights, no two alike: so that coefficients at their bound do not tie."""
     return np.random.default_rng(seed).uniform(0.5, 1.5, n)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import read_option
@@ -42,7 +43,7 @@ class Origin:
     def of(cls, X: Any, encoded: NDArray[Any], basis: Any, options: TermOptions) -> Self:
         """Take note of data, of a basis (its name, or points) and of other options."""
         digest = blake2b(repr((X.shape, encoded.shape)).encode(), digest_size=_DIGEST_BYTES)
-        for part in (encoded, np.asarray(basis if not isinstance(basis, str) else basis.encode())):
+        for part in (encoded, *_parts(basis)):
             digest.update(np.ascontiguousarray(part).data)
         rows = Rows(X, np.float64, None)
         for chunk in rows.chunks():
@@ -74,3 +75,11 @@ class Origin:
         )
         fields.end()
         return cls(digest, options)
+
+
+def _parts(basis: Any) -> tuple[NDArray[Any], ...]:
+    """Return the arrays that a basis is made of."""
+    if sparse.issparse(basis):
+        rows = basis.tocsr()
+        return np.array(rows.shape), rows.data, rows.indices, rows.indptr
+    return (np.asarray(basis.encode() if isinstance(basis, str) else basis),)

@@ -99,7 +99,7 @@ class Slots:
         _, _, starts, counts, _ = self.arrays
         lengths = counts[:size].astype(np.int64)
         before = np.cumsum(lengths) - lengths
-        return np.arange(lengths.sum()) + np.repeat(starts[:size] - before, lengths)
+        return np.asarray(np.arange(lengths.sum()) + np.repeat(starts[:size] - before, lengths))
 
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: Precision) -> NDArray[Any]:

@@ -68,7 +68,7 @@ def _say_which_rows(machine: Any) -> Any:
 #: their meaning changes: a new parameter of an estimator is a new field.
 UPGRADES: dict[int, Callable[[Record], Record]] = {
     1: _say_what_is_certified,
-    2: _say_which_rows,
+    2: _say_which_rows,  # points may be sparse since then, too
     3: _say_what_outputs_are,
 }
 

@@ -21,9 +21,8 @@ _FLOATS, _INTEGERS = (np.float32, np.float64), (np.int32, np.int64)
 # in the mean, dense ones take less time. And with fewer features than this, they take little memory, and those that
 # cannot count can be left out (pruning.py).
 _MOST_SHARE, _MEAN_SHARE, _FEWEST_FEATURES = 1 / 4, 1 / 32, 1024
-_ROOM = (
-    32  # for the entries of merged points, in those of a mean row; docs/theory.md has the figures
-)
+# Room for the entries of merged points, in those of a mean row: docs/theory.md has the figures.
+_ROOM = 32
 
 
 def sparse_pays(X: Any, kernel: Kernel) -> bool:

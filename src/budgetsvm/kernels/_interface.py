@@ -7,9 +7,13 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
+
+_FEATURES_AT_ONCE = 1024  # of sparse points
 
 Gamma: TypeAlias = float | Literal["scale", "auto"]
 
@@ -56,15 +60,15 @@ class Kernel(ABC):
         """Return k(x, z) for all rows of X and Z, by the formula: slow and precise, for checks."""
         return self.diagonal(X @ Z.T)  # unless a kernel is a function of something else
 
-    def norms(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what the core keeps of every term: its norm, of the kind that distances are made of."""
+    def norms(self, points: Any) -> NDArray[np.float64]:
+        """Return what the core keeps of every term, dense or sparse: its norm, of the kind that distances are made of."""
         return np.asarray((points**2).sum(axis=1))
 
     def argument(self, squared_norm: float) -> float:
         """Return how large what the kernel is a function of gets, among points of this squared norm."""
         return squared_norm
 
-    def relative_error(self, points: NDArray[Any]) -> float:  # noqa: ARG002
+    def relative_error(self, points: Any) -> float:  # noqa: ARG002
         """Return the error of kernel values near these points, in units of rounding errors."""
         return 1.0
 
@@ -112,6 +116,19 @@ class RadialKernel(KernelWithGamma):
     """A kernel that falls from 1 to 0 with a distance."""
 
     translation_invariant: ClassVar[bool] = True
+    metric: ClassVar[str]  #: the name of the distance; both are sums over the features
+
+    def matrix(self, X: Any, Z: Any) -> NDArray[np.float64]:
+        """Return k(x, z) for all rows of X and Z, which may be sparse: then of some features at a time."""
+        if not sparse.issparse(X):
+            return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, self.metric)))
+        distances = np.zeros((X.shape[0], Z.shape[0]))
+        used = np.union1d(X.indices, Z.indices)
+        X, Z = X[:, used], Z[:, used]
+        for start in range(0, len(used), _FEATURES_AT_ONCE):
+            some = slice(start, start + _FEATURES_AT_ONCE)
+            distances += cdist(X[:, some].toarray(), Z[:, some].toarray(), self.metric)
+        return np.asarray(np.exp(-float(self.gamma) * distances))
 
     def core(self) -> CoreKernel:
         """Return what the compiled core wants to know."""
@@ -121,7 +138,7 @@ class RadialKernel(KernelWithGamma):
         """Return ones."""
         return np.ones_like(squared_norms)
 
-    def relative_error(self, points: NDArray[Any]) -> float:
+    def relative_error(self, points: Any) -> float:
         """Return the error of kernel values near these points: distances are differences of norms."""
         norms = self.norms(points.astype(np.float64))
         return max(1.0, float(self.gamma) * float(norms.max(initial=0.0)))

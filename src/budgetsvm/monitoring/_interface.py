@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import Targets
 
@@ -75,8 +76,8 @@ class View:
     objective: float = nan
 
     @property
-    def points(self) -> NDArray[np.float64]:
-        """The points z_j of the model, in the coordinates of the data."""
+    def points(self) -> Points:
+        """The points z_j of the model, in the coordinates of the data; a sparse array where they are sparse."""
         return self.model.original_points()
 
     @property

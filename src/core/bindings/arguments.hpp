@@ -43,8 +43,7 @@ template <class T>
 using SlotsArg = std::tuple<Array<T, 1>, Array<std::int32_t, 1>, Array<const std::int64_t, 1>,
                             Array<std::int32_t, 1>, std::int32_t>;
 template <class T>
-using TermsArg =
-    std::tuple<std::variant<Array<T, 3>, SlotsArg<T>>, Array<T, 1>, Array<double, 1>>;
+using TermsArg = std::tuple<std::variant<Array<T, 3>, SlotsArg<T>>, Array<T, 1>, Array<double, 1>>;
 using KernelArg = std::tuple<std::string, double, double, int, nb::object>;
 using LossArg = std::tuple<std::string, double>;  // name, epsilon
 
@@ -158,7 +157,8 @@ void check_entries(const Slots<T>& slots, std::int32_t size, std::int64_t stored
     bool sound = true;
     for (std::int32_t j = 0; j < slots.capacity; ++j) {
         const std::int64_t from = slots.starts[j], to = slots.starts[j + 1];
-        require(0 <= from && from <= to && to <= stored, "where sparse terms start is out of order");
+        require(0 <= from && from <= to && to <= stored,
+                "where sparse terms start is out of order");
         if (j >= size) continue;
         const std::int32_t count = slots.counts[j];
         require(0 <= count && count <= to - from, "a sparse term has more entries than its slot");
@@ -187,8 +187,13 @@ Terms<T> unpack_points(const SlotsArg<T>& arg, std::int32_t size) {
     for (std::int32_t j = 0; j < capacity; ++j)
         room = std::min(room, slots.starts[j + 1] - slots.starts[j]);
     slots.room = static_cast<std::int32_t>(room);
-    return {nullptr,  nullptr,  nullptr, 0, capacity,
-            features, std::make_shared<SparsePoints<T>>(slots, size)};
+    return {nullptr,
+            nullptr,
+            nullptr,
+            0,
+            capacity,
+            features,
+            std::make_shared<SparsePoints<T>>(slots, size)};
 }
 
 template <class T>

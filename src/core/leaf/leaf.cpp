@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bodies of the leaf functions, compiled once per instruction set; BUDGETSVM_LEVEL names it.
 //
-// Everything here is internal to its translation unit: an inline function shared with other files
-// could be linked in its widest version and crash on an older CPU. Hence no standard library
-// either.
+// All is internal to its translation unit: an inline function shared with other files could be
+// linked in its widest version and crash on an older CPU. Hence no standard library either.
 //
 // The compiler may contract a*b+c to one FMA, and may assume that arithmetic does not trap (CMake
 // passes -fno-trapping-math -fno-math-errno). It may not reorder sums or ignore NaN and infinity.

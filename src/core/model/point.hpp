@@ -45,9 +45,7 @@ class Point {
         sparse_ = false;
     }
 
-    Row<T> row() const {
-        return {values_.data(), sparse_ ? indices_.data() : nullptr, count()};
-    }
+    Row<T> row() const { return {values_.data(), sparse_ ? indices_.data() : nullptr, count()}; }
 
     double squared_distance(const Point& other) const {
         if (!sparse_)

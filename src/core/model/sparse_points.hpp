@@ -52,6 +52,7 @@ class SparsePoints {
 
     // x has no more entries than there is room for.
     void place(std::int32_t j, Row<T> x) {
+        if (is(j, x)) return;  // a merge may leave a point where it is
         withdraw(j);
         T* values = slots_.values + slots_.starts[j];
         std::int32_t* indices = slots_.indices + slots_.starts[j];
@@ -74,6 +75,13 @@ class SparsePoints {
 
   private:
     static constexpr std::int32_t least_many = 16;  // terms; fewer are a list in any case
+
+    bool is(std::int32_t j, Row<T> x) const {
+        const Row<T> own = row(j);
+        return x.indices && own.count == x.count &&
+               std::equal(x.values, x.values + x.count, own.values) &&
+               std::equal(x.indices, x.indices + x.count, own.indices);
+    }
 
     // ---- the index ----
 
