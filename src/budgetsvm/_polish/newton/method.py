@@ -32,7 +32,7 @@ _ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is
 _LONG_ENOUGH, _MOST_SHORT = 0.5, 4
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
-_FIRST_WITH_GROUPS = 5
+_LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and more would be no sample
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
@@ -136,8 +136,10 @@ def newton_on_samples(
     """Come near the solution on samples of the rows; returns w and the width reached."""
     matrix = span.matrix
     w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
-    size = (_FIRST_WITH_GROUPS if matrix.groups else _FIRST_SAMPLE) * matrix.basis.dimension
-    while size <= min(_LARGEST_SAMPLE * n, matrix.most_some) and not (w.any() and finished()):
+    size, largest = _FIRST_SAMPLE * len(w), int(min(_LARGEST_SAMPLE * n, matrix.most_some))
+    if matrix.groups and size > largest >= _LEAST_WITH_GROUPS * len(w):
+        size = largest
+    while size <= largest and not (w.any() and finished()):
         chosen = np.sort(rng.choice(n, size, replace=False))
         targets = span.targets.some(chosen, n / size)
         problem = SmoothProblem(
