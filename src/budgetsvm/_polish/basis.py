@@ -19,14 +19,14 @@ from scipy.linalg import LinAlgError, block_diag, lapack
 from scipy.linalg.blas import dtrmm
 
 from budgetsvm import _core
-from budgetsvm._common.factorisation import (
+from budgetsvm._common.matrices.factorisation import (
     cut_to_lower,
     principal,
     symmetrised,
 )
-from budgetsvm._common.independent import explained, independent_rows
+from budgetsvm._common.matrices.independent import explained, independent_rows
+from budgetsvm._common.matrices.triangular import solve_lower, solve_upper, upper_times
 from budgetsvm._common.threads import single_threaded_blas
-from budgetsvm._common.triangular import solve_lower, solve_upper, upper_times
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Precision, Rows

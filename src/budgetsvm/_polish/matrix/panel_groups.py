@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._common.matrices.triangular import slices
 from budgetsvm._common.threads import for_each
-from budgetsvm._common.triangular import slices
 from budgetsvm._model.pruning import OrderedTerms
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Tick

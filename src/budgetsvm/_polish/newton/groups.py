@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from budgetsvm._common.matrices.triangular import solve_factored
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._common.triangular import solve_factored
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.newton.samples import RowSum, Sample

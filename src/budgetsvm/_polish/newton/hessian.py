@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from budgetsvm._common.factorisation import cholesky
-from budgetsvm._common.triangular import lower_times, solve_factored
+from budgetsvm._common.matrices.factorisation import cholesky
+from budgetsvm._common.matrices.triangular import lower_times, solve_factored
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.newton.groups import Groups

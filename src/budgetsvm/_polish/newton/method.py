@@ -14,6 +14,7 @@ contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,17 @@ _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
 _THINNEST = 1e-6
 _NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
 _ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
-_LONG_ENOUGH = 0.5  # of a step: a shorter one says that the width is narrow for where w is
+# Where terms come in groups, which want steps of different lengths: how long one must be before a narrower width is due,
+# or how many shorter ones there may be.
+_LONG_ENOUGH, _MOST_SHORT = 0.5, 4
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
+_LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and more would be no sample
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
-_PATIENCE = 25  # evaluations of all rows without a narrower width, or a smaller P
+_PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P, or a smaller gap
 _PROGRESS = 0.9
 # Parts: their least and largest share of all rows, and the share that may move too far.
 _LEAST_PART, _LARGEST_PART, _STRAYED = 0.1, 0.5, 0.05
@@ -139,8 +143,9 @@ def newton_on_samples(
     """Come near the solution on samples of the rows; returns w and the width reached."""
     matrix = span.matrix
     w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
-    for size in sample_sizes(n, matrix.basis.dimension):
-        if size > matrix.most_some or (w.any() and finished()):
+    sizes = sample_sizes(n, len(w), matrix.most_some, groups=matrix.groups)
+    for size in sizes:
+        if w.any() and finished():
             break
         chosen = np.sort(rng.choice(n, size, replace=False))
         targets = span.targets.some(chosen, n / size)
@@ -152,10 +157,13 @@ def newton_on_samples(
     return w, width
 
 
-def sample_sizes(n: int, dimension: int) -> list[int]:
-    """Return how many of n rows the samples have."""
-    sizes, size = [], _FIRST_SAMPLE * max(1, dimension)
-    while size <= _LARGEST_SAMPLE * n:
+def sample_sizes(n: int, dimension: int, most: float = inf, *, groups: bool = False) -> list[int]:
+    """Return how many of n rows the samples have, `most` at most; with groups, few will do."""
+    size, largest = _FIRST_SAMPLE * max(1, dimension), int(min(_LARGEST_SAMPLE * n, most))
+    if groups and size > largest >= _LEAST_WITH_GROUPS * dimension:
+        size = largest
+    sizes = []
+    while size <= largest:
         sizes.append(size)
         size *= _GROWTH
     return sizes
@@ -198,11 +206,12 @@ class NewtonMethod:
     width: float
     caution: float = 2.0  #: how many times as far as before a row may move
     change: NDArray[np.float64] | None = None  #: of the values, in the last step on all rows
+    short_steps: int = 0  #: one after the other
 
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
         everything = self._everything()
-        patience, best = _PATIENCE, self.span.primal
+        patience, best, least = _PATIENCE, self.span.primal, self.span.gap
         while True:
             self.w, self.f = self.span.centred(self.w, self.f, self.width)
             alpha = self.span.feasible(everything.alpha(self.f), self.f)
@@ -220,8 +229,11 @@ class NewtonMethod:
             else:
                 self._steps_on_part(chosen, alpha, point, finished)
             everything.width = self.width
-            progress = self.width < before or self.span.primal < _PROGRESS * best
-            patience, best = (_PATIENCE, self.span.primal) if progress else (patience - 1, best)
+            narrower, gap = self.width < before, self.span.gap
+            if narrower or self.span.primal < _PROGRESS * best or gap < _PROGRESS * least:
+                patience, best, least = _PATIENCE, self.span.primal, gap
+            else:
+                patience -= 1
 
     def alpha(self) -> NDArray[np.float64]:
         """Return the dual point that belongs to its values."""
@@ -247,11 +259,17 @@ class NewtonMethod:
         """Return the width after a step, which had this excess before it."""
         goal = _EXCESS * self.tol * self.span.scale
         on_the_way = step.decrease >= _ON_THE_WAY * self.span.scale
-        if excess <= goal or on_the_way or step.length < _LONG_ENOUGH:
+        if excess <= goal or on_the_way or self._is_short(step):
             return width
+        self.short_steps = 0
         return width * float(
             np.clip(np.sqrt(goal / excess), *_NARROWING)
         )  # excess is as its square
+
+    def _is_short(self, step: NewtonStep) -> bool:
+        """Whether a step, and few before it, were too short for a narrower width, where terms come in groups."""
+        self.short_steps = 0 if step.length >= _LONG_ENOUGH else self.short_steps + 1
+        return bool(self.span.matrix.groups) and 0 < self.short_steps <= _MOST_SHORT
 
     def _part(self) -> NDArray[np.int64] | None:
         """Choose the rows that may come inside or leave, by how far the last step wanted to move."""

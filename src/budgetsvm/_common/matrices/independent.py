@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, lapack
 from scipy.linalg.blas import dtrsm
 
+from budgetsvm._common.matrices.triangular import slices
 from budgetsvm._common.threads import for_each
-from budgetsvm._common.triangular import slices
 
 _Array: TypeAlias = NDArray[np.float64]
 #: Called between blocks, with multiplications to come; may raise an exception to end it.

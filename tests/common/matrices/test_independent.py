@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
 
-from budgetsvm._common import independent
-from budgetsvm._common.independent import explained, independent_rows
+from budgetsvm._common.matrices import independent
+from budgetsvm._common.matrices.independent import explained, independent_rows
 
 TOLERANCE = 1e-6
 

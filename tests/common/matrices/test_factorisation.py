@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
 
-from budgetsvm._common import factorisation
-from budgetsvm._common.factorisation import (
+from budgetsvm._common.matrices import factorisation
+from budgetsvm._common.matrices.factorisation import (
     cholesky,
     cut_to_lower,
     principal,
     symmetrised,
 )
-from budgetsvm._common.triangular import solve_factored, solve_lower, solve_upper
+from budgetsvm._common.matrices.triangular import solve_factored, solve_lower, solve_upper
 
 
 def never(multiplications: float) -> None:

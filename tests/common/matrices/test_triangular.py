@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from budgetsvm._common import triangular
-from budgetsvm._common.triangular import (
+from budgetsvm._common.matrices import triangular
+from budgetsvm._common.matrices.triangular import (
     lower_times,
     slices,
     solve_factored,
