@@ -21,6 +21,7 @@ from benchmarks.suite import (
     libsvm_grid,
     peers,
     prediction,
+    small,
     tasks,
     threads,
     two_phases,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "growth": growth,
     "threads": threads,
     "prediction": prediction,
+    "small": small,
 }
 
 
