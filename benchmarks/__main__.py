@@ -22,6 +22,7 @@ from benchmarks.suite import (
     libsvm_grid,
     peers,
     prediction,
+    small,
     tasks,
     threads,
     two_phases,
@@ -41,6 +42,7 @@ BENCHMARKS = {
     "large": large,
     "threads": threads,
     "prediction": prediction,
+    "small": small,
 }
 
 

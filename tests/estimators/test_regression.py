@@ -5,11 +5,14 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
+from tools import real_data
 
 from budgetsvm import BudgetSVR
 
@@ -144,3 +147,41 @@ def test_kinds_of_targets(waves, kind):
     predicted = make().fit(X, targets).predict(X)
     assert predicted.dtype == np.float64
     np.testing.assert_allclose(predicted, expected, atol=0.1)
+
+
+def split(X, y, seed):
+    """Return standardised rows and targets to train on, and others."""
+    A, B, a, b = train_test_split(X, y, test_size=0.3, random_state=seed)
+    scaler = StandardScaler().fit(A)
+    return scaler.transform(A), scaler.transform(B), a, b
+
+
+def score_of_svr(A, B, a, b):
+    standardised = TransformedTargetRegressor(SVR(), transformer=StandardScaler())
+    return standardised.fit(A, a).score(B, b)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_defaults_are_as_good_as_svr_on_standardised_targets(seed):
+    A, B, a, b = split(*load_diabetes(return_X_y=True), seed)
+    model = BudgetSVR(random_state=0).fit(A, a)
+    assert model.score(B, b) == pytest.approx(score_of_svr(A, B, a, b), abs=0.005)
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "features"), [("abalone", 8), ("cpusmall", 12), ("cadata", 8)])
+def test_the_defaults_on_real_data(name, features):
+    X, y = real_data.load(name, features)
+    A, B, a, b = split(X.toarray(), y, 0)
+    model = BudgetSVR(random_state=0).fit(A, a)
+    assert model.score(B, b) >= score_of_svr(A, B, a, b) - 0.005
+
+
+def test_the_parameters_of_svr_divided_by_the_scale():
+    A, B, a, _ = split(*load_diabetes(return_X_y=True), 0)
+    scale = a.std()
+    ours = BudgetSVR(C=500 / scale, epsilon=20 / scale, tol=1e-5).fit(A, a)
+    np.testing.assert_allclose(ours.target_scale_, scale)
+    theirs = SVR(C=500, epsilon=20, tol=1e-6).fit(A, a)
+    assert abs(ours.predict(B) - theirs.predict(B)).max() < 0.05 * scale

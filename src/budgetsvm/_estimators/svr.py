@@ -35,9 +35,11 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     duality gap that is known (`duality_gap_`). Several targets share their terms.
 
     Targets are standardised inside: `C` and `epsilon` are relative to targets of mean 0 and standard
-    deviation 1, so that their defaults suit targets of any scale, and the mean takes the place of a bias.
-    Where a few targets are far from all others (less than a tenth on a side), mean and standard deviation
-    are those of the others, about: see `target_scale_`.
+    deviation 1, so that their defaults suit targets of any scale. ``SVR(C=c, epsilon=e)`` is
+    ``BudgetSVR(C=c / s, epsilon=e / s)``, where s is `target_scale_`, the standard deviation. Where a few targets are
+    far from all others (less than a tenth on a side), mean and standard deviation are those of the others, about.
+    The mean is what a model without terms predicts; unless `fit_intercept` is False, a bias is learned beside it,
+    since the best constant for this loss is near the median, and that of the errors of a model is another one still.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         polish: bool = True,
         basis: Any = "learned",
         fit_intercept: bool = True,
-        tol: float = 1e-2,
+        tol: float = 3e-3,
         max_passes: int = 500,
         time_limit: float | None = None,
         memory_limit: float | None = None,

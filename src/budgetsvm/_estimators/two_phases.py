@@ -242,7 +242,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return {}
 
     def _forget_certificate(self) -> None:
-        for name in (*CERTIFICATE, "validation_scores_", "_support"):
+        self._forget_rows()
+        for name in (*CERTIFICATE, "validation_scores_"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----
@@ -286,7 +287,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Keep a polished model and its certificate."""
         polished = outcome.polished
         self._expansion = outcome.model
-        self.__dict__.pop("_support", None)
+        self._forget_rows()
         if outcome.terms is not None:
             self._support = outcome.terms
         self._dual = None

@@ -32,6 +32,7 @@ _Vector = NDArray[np.float64]
 LEAST_SHARE = 4
 _FEW_TERMS, _FEW_ROWS = 512, 1.5  # fewer terms; times these, rows
 _MOST_TO_FACTOR = 4096  # rows, of a kernel that may be anything
+_ROWS_AT_ONCE = 256  # whose values a kernel is asked for
 _ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
@@ -56,16 +57,19 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     values, points = n * n * size, n * problem.rows.point_cost * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
-    return bool(fits) and not (kernel.in_python and not _is_definite(problem, kernel))
+    return bool(fits) and not (kernel.in_python and not _is_definite(problem, kernel, limits))
 
 
-def _is_definite(problem: Problem, kernel: Kernel) -> bool:
+def _is_definite(problem: Problem, kernel: Kernel, limits: Limits) -> bool:
     """Whether the kernel matrix of all rows, of which nothing is known, is positive semi-definite up to rounding."""
     n = len(problem.rows)
     if n > _MOST_TO_FACTOR:
         return False
-    points = dense_points(problem.rows, np.arange(n))
-    gram = np.array(kernel.matrix(points, points))  # a copy
+    points, gram = dense_points(problem.rows, np.arange(n)), np.empty((n, n))
+    for part in (slice(start, start + _ROWS_AT_ONCE) for start in range(0, n, _ROWS_AT_ONCE)):
+        if limits.late():
+            return False
+        gram[part] = kernel.matrix(points[part], points)
     gram.flat[:: n + 1] += _ROUNDING * abs(np.trace(gram))
     with single_threaded_blas():
         return bool(lapack.dpotrf(gram.T, overwrite_a=1)[1] == 0)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._problem.rows import Precision, Rows, dense_block
+from budgetsvm._problem.rows import Block, Precision, Rows, dense_points
 
 _Indices = NDArray[np.int64]
 _Hashes = NDArray[np.uint64]
@@ -30,10 +30,9 @@ def _find(points: NDArray[Any], rows: Rows, dtype: Precision) -> _Indices | None
     as_stored = Rows(rows.X, dtype, rows.centre)
     with np.errstate(over="ignore"):
         wanted = np.ascontiguousarray(points, dtype)
-        hashes = np.concatenate(
-            [_hashes(_block(as_stored, chunk)) for chunk in as_stored.chunks()], dtype=np.uint64
-        )
-    own = _hashes(wanted)
+        width = points.shape[1]
+        parts = [_hashes(as_stored.block(chunk), width) for chunk in as_stored.chunks()]
+    hashes, own = np.concatenate(parts), _hashes(wanted, width)
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
     first, last = (np.searchsorted(ordered, own, side) for side in ("left", "right"))
@@ -41,20 +40,25 @@ def _find(points: NDArray[Any], rows: Rows, dtype: Precision) -> _Indices | None
         return None
     found = order[np.minimum(first + _repeats(own), last - 1)].astype(np.int64)
     with np.errstate(over="ignore"):
-        same = np.array_equal(_block(as_stored, found), wanted)
+        same = np.array_equal(dense_points(as_stored, found), wanted)
     return found if same else None
 
 
-def _block(rows: Rows, chosen: slice | _Indices) -> NDArray[Any]:
-    return dense_block(rows.block(chosen), rows.X.shape[1])
-
-
-def _hashes(block: NDArray[Any]) -> _Hashes:
-    """Return a number for every row, the same for the same bits."""
-    words = np.ascontiguousarray(block + 0.0).view(np.uint32)  # -0.0 becomes 0.0
-    factors = np.cumprod(np.full(words.shape[1], _MULTIPLIER, np.uint64), dtype=np.uint64)
-    sums: _Hashes = words.astype(np.uint64) @ factors
-    return sums
+def _hashes(block: Block, n_features: int) -> _Hashes:
+    """Return a number for every row, the same for the same bits; zeros do not count, be they stored or not."""
+    values = block[0] if isinstance(block, tuple) else block
+    words = np.ascontiguousarray(values + 0.0).view(np.uint32)  # -0.0 becomes 0.0
+    each = words.shape[-1] // values.shape[-1] if values.size else 1
+    factors = np.cumprod(np.full(n_features * each, _MULTIPLIER, np.uint64), dtype=np.uint64)
+    if not isinstance(block, tuple):
+        dense: _Hashes = words.astype(np.uint64) @ factors
+        return dense
+    _, indices, starts = block
+    products = words.reshape(-1, each) * factors.reshape(-1, each)[indices]
+    # Sums of unsigned numbers, whose differences are right though they overflow.
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(products.sum(axis=1))])
+    sparse: _Hashes = sums[starts[1:]] - sums[starts[:-1]]
+    return sparse
 
 
 def _repeats(values: _Hashes) -> _Indices:

@@ -137,9 +137,14 @@ class RowsByNumber(FamiliarAttributes):
         if found is None:
             return
         self._count_terms(encoded[found])
-        if sample_weight is not None:  # rows of weight zero were left out
+        if np.ndim(sample_weight) > 0:  # rows of weight zero were left out
             found = np.flatnonzero(np.asarray(sample_weight) > 0)[found]
         self._support = found
+
+    def _forget_rows(self) -> None:
+        """Terms that are changed may be no rows any more."""
+        for name in ("_support", "_n_support"):
+            self.__dict__.pop(name, None)
 
     def _count_terms(self, encoded: NDArray[Any]) -> None:
         """Take note of the targets of the rows that are terms, for whom that is of interest."""
