@@ -55,9 +55,8 @@ def machines(table: str) -> dict[str, Any]:
     found: dict[str, Any] = {"SVC": SVC()}
     kinds = ("ovr", "ovo") if table == "classes" else ("ovo",)
     for kind, loss, bias in product(kinds, ("hinge", "squared_hinge"), (False, True)):
-        if table == "classes" or loss == "hinge":
-            options: dict[str, Any] = {"multi_class": kind, "loss": loss, "fit_intercept": bias}
-            found[f"{kind} {loss}{' bias' if bias else ''}"] = BudgetSVC(n_jobs=1, **options)
+        options: dict[str, Any] = {"multi_class": kind, "loss": loss, "fit_intercept": bias}
+        found[f"{kind} {loss}{' bias' if bias else ''}"] = BudgetSVC(n_jobs=1, **options)
     if table == "classes":
         joint = BudgetSVC(n_jobs=1, multi_class="weston-watkins")
         found["weston-watkins"] = joint.set_params(fit_intercept=False)
