@@ -142,7 +142,6 @@ def test_a_stream() -> None:
         part = slice(start, start + 300)
         model.partial_fit(X[part], y[part], classes=NAMES)
     assert model.dual_coef_.shape[0] == 6
-    first, second = pairs_of(4).T
     of_classes = model.dual_coef_[:3]  # of the first class against the others
     np.testing.assert_allclose(  # phase 1 trains classes, whose differences these are
         model.dual_coef_[3], of_classes[1] - of_classes[0], atol=1e-9

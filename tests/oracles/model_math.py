@@ -3,8 +3,8 @@
 Everything is computed from public attributes; of the package only the names of kernels and losses are used.
 """
 
-from itertools import combinations
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np

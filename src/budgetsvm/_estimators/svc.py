@@ -14,8 +14,8 @@ from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
-from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, find_classes, weighted_rows
+from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.pair_targets import PairTargets
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
@@ -216,7 +216,9 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         origin = super()._begin(X, encoded, targets, settings)
         self._pairwise = isinstance(targets, PairTargets)
         model = self._expansion
-        if len(model.coef) != targets.count:  # a warm start, with other outputs: the terms are known
+        if (
+            len(model.coef) != targets.count
+        ):  # a warm start, with other outputs: the terms are known
             coef, bias = np.zeros((targets.count, len(model))), np.zeros(targets.count)
             self._expansion = replace(model, coef=coef, bias=bias)
         return origin

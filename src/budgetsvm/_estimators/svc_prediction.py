@@ -24,7 +24,9 @@ class ClassPrediction(BudgetMachine):
     loss: Any
     decision_function_shape: str = "ovr"  # of a pickle that is older than this
     classes_: NDArray[Any]
-    _pairwise: bool = False  # whether outputs are pairs of classes, as `multi_class` was when training began
+    _pairwise: bool = (
+        False  # whether outputs are pairs of classes, as `multi_class` was when training began
+    )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the values of the model.

@@ -39,7 +39,9 @@ class Ascent:
         work = _PASSES * n * budget + _FACTORISATIONS * float(budget) ** 3
         self._most_work = max(_LEAST_WORK, problem.targets.total_rows / n * work)
         self._work = 0
-        self._uses = np.zeros(n, np.int64)  # of every row, in so many outputs it is a support vector
+        self._uses = np.zeros(
+            n, np.int64
+        )  # of every row, in so many outputs it is a support vector
         self._probed, self._ranked = n <= budget, False
 
     def begin(self, alpha: _Vector | None) -> None:

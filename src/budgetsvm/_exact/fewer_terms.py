@@ -95,18 +95,14 @@ class Pivots:
         return np.sort(self.rows[np.argsort(-promise, kind="stable")[:count]])
 
 
-def pivots_of(
-    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, count: int
-) -> Pivots:
+def pivots_of(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, count: int) -> Pivots:
     """Return pivots among the support vectors of all outputs."""
     weights = _sums(duals, len(diagonal), 1)
     rows = np.flatnonzero(weights)
     return Pivots(kernel, rows, diagonal[rows], weights[rows], count)
 
 
-def is_rough(
-    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, tol: float
-) -> bool:
+def is_rough(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, tol: float) -> bool:
     """Whether no support vector can be left out, by an estimate: then too much is new in each after some others.
 
     ½ Σ_i α_i² news_i is what leaving all of them out would cost if what is new in one were not in any other.

@@ -66,7 +66,7 @@ def solve_alone(
         if finished() or not targets.loss.has_kinks:  # it goes all the way where there are none
             return span
         if isinstance(matrix, RowMatrix):
-            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng, newton.w)
+            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng, w=newton.w)
             take_turns(span, ascent, newton, finished)
         else:
             _approach(span, newton, finished)

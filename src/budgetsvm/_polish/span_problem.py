@@ -88,9 +88,7 @@ class SpanProblem:
         w = self.matrix.basis.costly(w)
         return float(0.5 * w @ w + self.targets.cost(self.targets.slack(f)))
 
-    def feasible(
-        self, alpha: NDArray[np.float64], f: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def feasible(self, alpha: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dual point near α that a bias which costs nothing allows for; f are its values."""
         if not self.matrix.basis.free:
             return alpha
