@@ -93,6 +93,24 @@ def test_it_is_the_sum_of_its_pairs(memory_limit: float | None) -> None:
     assert whole.converged
 
 
+@pytest.mark.parametrize("options", [{}, {"polish": False}, {"budget": None}, {"loss": "logistic"}])
+def test_attributes_rebuild_the_decision_function(options: dict[str, Any]) -> None:
+    X, y = overlapping()
+    model = make(decision_function_shape="ovo", precision="double", **options).fit(X, y)
+    assert model.dual_coef_.shape == (6, len(model.support_vectors_))
+    distances = ((X[:, np.newaxis] - model.support_vectors_) ** 2).sum(axis=2)
+    values = np.exp(-0.1 * distances) @ model.dual_coef_.T + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), values, rtol=0, atol=1e-9)
+    wins = np.zeros((len(X), 4))
+    for c, (a, b) in enumerate(pairs_of(4)):
+        wins[:, a] += values[:, c] >= 0
+        wins[:, b] += values[:, c] < 0
+    codes = np.searchsorted(NAMES, model.predict(X))
+    assert (wins[np.arange(len(X)), codes] == wins.max(axis=1)).all()
+    per_class = model.set_params(decision_function_shape="ovr").decision_function(X)
+    assert (NAMES[per_class.argmax(axis=1)] == model.predict(X)).all()
+
+
 # ---- what a fit must not mind ----
 
 
