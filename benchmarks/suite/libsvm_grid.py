@@ -152,7 +152,10 @@ def _ours(problem: GridProblem, c: int, g: int, threads: int) -> dict[str, Budge
         "random_state": 0,
         "n_jobs": threads,
     }
-    return {"BudgetSVC": BudgetSVC(**plain, fit_intercept=False), "intercept": BudgetSVC(**plain, fit_intercept=True)}
+    return {
+        "BudgetSVC": BudgetSVC(**plain, fit_intercept=False),
+        "intercept": BudgetSVC(**plain, fit_intercept=True),
+    }
 
 
 def _score(model: Any, problem: GridProblem) -> float:

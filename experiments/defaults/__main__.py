@@ -35,14 +35,18 @@ _EXPONENTS = range(-3, 4)
 
 def main() -> None:
     """Print the table that is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("table", choices=["bias", "classes", "grid"])
     parser.add_argument("--tuned", action="store_true", help="choose C, too")
     parser.add_argument("--only", default="", help="data sets, e.g. letter,usps")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     sets = {"bias": TWO, "classes": MANY, "grid": GRID}[given.table]
-    chosen = {name: make for name, make in sets.items() if not given.only or name in given.only.split(",")}
+    chosen = {
+        name: make for name, make in sets.items() if not given.only or name in given.only.split(",")
+    }
     for name, make in chosen.items():
         if given.table == "grid":
             print_grid(name, make())
@@ -55,9 +59,8 @@ def machines(table: str) -> dict[str, Any]:
     found: dict[str, Any] = {"SVC": SVC()}
     kinds = ("ovr", "ovo") if table == "classes" else ("ovo",)
     for kind, loss, bias in product(kinds, ("hinge", "squared_hinge"), (False, True)):
-        if table == "classes" or loss == "hinge":
-            options: dict[str, Any] = {"multi_class": kind, "loss": loss, "fit_intercept": bias}
-            found[f"{kind} {loss}{' bias' if bias else ''}"] = BudgetSVC(n_jobs=1, **options)
+        options: dict[str, Any] = {"multi_class": kind, "loss": loss, "fit_intercept": bias}
+        found[f"{kind} {loss}{' bias' if bias else ''}"] = BudgetSVC(n_jobs=1, **options)
     if table == "classes":
         joint = BudgetSVC(n_jobs=1, multi_class="weston-watkins")
         found["weston-watkins"] = joint.set_params(fit_intercept=False)
@@ -70,7 +73,10 @@ def print_machines(name: str, data: Split, given: dict[str, Any], *, tuned: bool
     print(f"\n{name}: {data.X.shape[0]} x {data.X.shape[1]}, {len(np.unique(data.y))} classes")
     for title, machine in given.items():
         accuracy, seconds, prediction, terms = measured(machine, data, tuned=tuned)
-        print(f"  {title:24} {accuracy:6.2f} {seconds:7.2f} s {prediction:6.2f} s {terms:6d} terms", flush=True)
+        print(
+            f"  {title:24} {accuracy:6.2f} {seconds:7.2f} s {prediction:6.2f} s {terms:6d} terms",
+            flush=True,
+        )
 
 
 def measured(machine: Any, data: Split, *, tuned: bool) -> tuple[float, float, float, int]:

@@ -31,7 +31,9 @@ def prepared(X: Any, T: Any, y: Any, t: Any, most: int = _MOST_ROWS) -> Split:
         np.sort(rng.permutation(len(labels))[:count])
         for labels, count in ((y, most), (t, _MOST_TESTS))
     )
-    X, T = (np.asarray(A.toarray() if hasattr(A, "toarray") else A, float) for A in (X[train], T[test]))
+    X, T = (
+        np.asarray(A.toarray() if hasattr(A, "toarray") else A, float) for A in (X[train], T[test])
+    )
     scaler = StandardScaler().fit(X)
     return Split(scaler.transform(X), scaler.transform(T), y[train], t[test])
 
@@ -96,7 +98,9 @@ MANY: dict[str, Callable[[], Split]] = {
     "usps": partial(named, "usps-esl"),
     "fashion": partial(named, "fashion-mnist-10k", None, 6000),
     "digits": lambda: halved(*made.load_digits(return_X_y=True), 0.4),
-    "nested": lambda: halved(*made.make_gaussian_quantiles(n_samples=2000, n_features=5, n_classes=3, random_state=0)),
+    "nested": lambda: halved(
+        *made.make_gaussian_quantiles(n_samples=2000, n_features=5, n_classes=3, random_state=0)
+    ),
     "imbalanced": imbalanced,
     "hundred": hundred,
 }

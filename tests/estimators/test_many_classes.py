@@ -41,7 +41,8 @@ def blobs():
 
 
 def make(**options):
-    return BudgetSVC(**{"C": 10, "gamma": 0.1, "budget": 40, "random_state": 0, **options})
+    plain = {"multi_class": "ovr", "fit_intercept": False}  # pairs of classes: test_pairs.py
+    return BudgetSVC(**{"C": 10, "gamma": 0.1, "budget": 40, "random_state": 0, **plain, **options})
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)

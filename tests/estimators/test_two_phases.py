@@ -42,6 +42,7 @@ def test_certificate_of_the_estimator(basis: str, budget: int) -> None:
     assert 1 <= len(model.support_vectors_) <= budget
     assert model.dual_coef_.shape == (1, len(model.support_vectors_))
     squared = rbf_kernel(X, model.support_vectors_, 1.0) @ model.dual_coef_[0]
+    squared += model.intercept_
     np.testing.assert_allclose(model.decision_function(X), squared, rtol=0, atol=2e-3)
 
 
@@ -82,7 +83,7 @@ def test_polish_false_is_the_plain_solver(epochs: int) -> None:
     """Bit by bit what the trainer of phase 1 gives."""
     X, y = moons(700, 4)
     X = X.astype(np.float32).astype(np.float64)
-    model = make(polish=False, epochs=epochs, random_state=7).fit(X, y)
+    model = make(polish=False, epochs=epochs, random_state=7, fit_intercept=False).fit(X, y)
     assert not any(hasattr(model, name) for name in CERTIFICATE)
     centre = model._expansion.centre
     settings = Settings(kernels.Gaussian(1.0), BSCA(), Merge(), 30)

@@ -16,11 +16,11 @@ def make(**options: Any) -> BudgetSVC:
 
 
 def objective(model: BudgetSVC, X: Any, y: Any, weights: Any = 1.0) -> float:
-    """P of a model, from its public attributes, in float64."""
+    """P of a model, from its public attributes, in float64; a bias does not count for the norm."""
     Z, beta = model.support_vectors_, model.dual_coef_[0]
     gamma = model.kernel_.gamma
     signs = np.where(y == model.classes_[1], 1.0, -1.0)
-    slack = np.maximum(0, 1 - signs * (rbf_kernel(X, Z, gamma) @ beta))
+    slack = np.maximum(0, 1 - signs * (rbf_kernel(X, Z, gamma) @ beta + model.intercept_))
     return float(0.5 * beta @ rbf_kernel(Z, Z, gamma) @ beta + model.C * np.sum(weights * slack))
 
 

@@ -124,13 +124,19 @@ class OutputDual:
         steps, _ = _core.climb(
             targets.loss.core(), gram, targets.y, target, targets.box, alpha, f, precision, most
         )
+        before = self._objective() if self.constant else -np.inf
         self._change(chosen, alpha)
         self._balance()
         self.rounds += 1
         self.work += len(chosen) * (len(self.alpha) + 2 * steps)
-        if steps == 0:  # rows of little weight are less precise than others
+        # Rows of little weight are less precise than others; and what a lax round gains may be lost in balancing.
+        if steps == 0 or (self.constant and self._objective() <= before):
             self._rigour *= 0.1
         return self._rigour >= _LEAST_RIGOUR
+
+    def _objective(self) -> float:
+        """Return D of this α."""
+        return self.targets.gain(self.alpha) - 0.5 * float(self.beta @ self.f)
 
     def _gaps(self) -> _Vector:
         """Return what every row contributes to P - D."""

@@ -77,6 +77,7 @@ class WorkingSetAscent:
         alpha: NDArray[np.float64],
         f: NDArray[np.float64],
         rng: np.random.Generator,
+        *,
         w: NDArray[np.float64] | None = None,
     ) -> None:
         self.problem = problem

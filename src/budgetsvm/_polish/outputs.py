@@ -79,7 +79,7 @@ def solve_alone(
             return span
         outlook.begin(TURNS)
         if isinstance(matrix, RowMatrix):
-            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng, newton.w)
+            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng, w=newton.w)
             take_turns(span, ascent, newton, finished)
         else:
             _approach(span, newton, finished)
@@ -178,7 +178,7 @@ def solve_together(
     Returns what `settle` makes of each: to keep a number for every row is too much for many outputs.
     """
     seeds = how.rng.integers(2**31, size=targets.count)
-    gaps, limits = np.ones(targets.count), how.limits
+    logs, limits = np.zeros(targets.count), how.limits  # of the gaps
 
     def solve(c: int) -> _Settled:
         rows = targets.rows_of(c)
@@ -186,8 +186,8 @@ def solve_together(
         span = SpanProblem(own, targets.of_output(c))
 
         def finished() -> bool:
-            gaps[c] = np.clip(span.gap, limits.tol, 1.0)
-            mean = float(np.exp(np.log(gaps).mean()))  # an output that has not begun has a gap of 1
+            logs[c] = np.log(np.clip(span.gap, limits.tol, 1.0))
+            mean = float(np.exp(logs.mean()))  # an output that has not begun has a gap of 1
             how.observer.in_task(OUTPUTS, share_by_gap(mean, limits.tol))
             how.observer.in_polish(PolishMoment(mean, span.passes))
             return limits.reached(span.gap, span.passes)

@@ -23,6 +23,7 @@ from scipy.optimize import brentq
 
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._problem.targets import SingleTarget
+from budgetsvm.losses import Hinge
 
 _ROUNDING = 1e-7  # of P, that D may exceed it by
 
@@ -236,6 +237,8 @@ def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
 
     Where no constant is best, as of the logistic loss if there is one class alone, it ends somewhere.
     """
+    if width == 0 and isinstance(targets.loss, Hinge):
+        return _hinge_shift(targets, f)
     pull = float(targets.alpha(targets.slack(f), width) @ targets.y)
     shift, length = 0.0, float(np.sign(pull)) * _FIRST_SHIFT
     while length and abs(shift) < _LONGEST_SHIFT:
@@ -244,3 +247,20 @@ def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
             return shift + length * exact_length(line)
         shift, length = shift + length, _LONGER * length
     return shift
+
+
+def _hinge_shift(targets: SingleTarget, f: _Vector) -> float:
+    """Return the best constant for the hinge loss: a weighted quantile of where rows change sides.
+
+    At each of these places the slope grows by C_i, from -Σ C_i of the positive rows. If all of a stretch is best, as
+    where no variable is inside its box, its middle, as LIBSVM has it.
+    """
+    places = targets.y * targets.slack(f)
+    order = np.argsort(places, kind="stable")
+    slopes = np.cumsum(targets.box[order]) - targets.box[targets.y > 0].sum()
+    rounding = _PRECISION * float(targets.box.sum())
+    first = int(np.searchsorted(slopes, -rounding))
+    last = int(np.searchsorted(slopes, rounding, side="right"))
+    if not 0 <= first < len(places):
+        return float(places[order[-1]])
+    return 0.5 * float(places[order[first]] + places[order[min(last, len(places) - 1)]])

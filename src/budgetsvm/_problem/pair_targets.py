@@ -14,6 +14,7 @@ from budgetsvm._problem.targets import ClassTargets, SingleTarget
 _Matrix = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
+_LARGEST = 1e150
 _VALUES = 1 << 20  # of rows × outputs, looked at together
 
 
@@ -59,10 +60,8 @@ def votes(values: _Matrix, n_classes: int) -> _Matrix:
     incidence = _incidence(n_classes).T
     lost_all = -(incidence < 0).sum(axis=0)  # what the second classes of pairs begin with
     wins = (values >= 0) @ incidence - lost_all
-    sums = values @ incidence
-    with np.errstate(invalid="ignore"):  # of infinite values
-        shares = np.nan_to_num(sums / (3 * (abs(sums) + 1)), nan=0.0)
-    return np.asarray(wins + shares)
+    sums = np.clip(values, -_LARGEST, _LARGEST) @ incidence  # infinity times 0 is not a number
+    return np.asarray(wins + sums / (3 * (abs(sums) + 1)))
 
 
 def rows_at_once(n_outputs: int) -> int:
