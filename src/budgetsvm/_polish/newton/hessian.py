@@ -29,6 +29,7 @@ _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
 _PRECISION = 0.3  # of a step: the next one corrects what is missing
+_MORE_PRECISE, _MOST_PRECISE = 0.1, 1e-3  # of what it was before; at the most
 # Iterations before the rest is predicted: at least so many, and this share of what it is worth to go on.
 _FEWEST_LOOKS, _LOOKS = 3, 0.3
 _TYPICAL = 5  # iterations with a good factor, before there was one
@@ -124,6 +125,7 @@ class HessianSolver:
 
     def __init__(self, basis: Basis) -> None:
         self.basis = basis
+        self.precision = _PRECISION
         self._factor: NDArray[np.float64] | None = None
         self._sum = RowSum()
         self._rows = 0  # of the sample to begin with; 0: not known yet
@@ -138,6 +140,10 @@ class HessianSolver:
         x = self._solve(system, Samples(weights, indices), scale)
         return np.asarray(self.basis.lower.T @ x)
 
+    def be_more_precise(self) -> None:
+        """Take more iterations from now on: what was missing is not what the next step corrects."""
+        self.precision = max(_MORE_PRECISE * self.precision, _MOST_PRECISE)
+
     def _solve(self, system: "_System", samples: Samples, scale: float) -> _Vector:
         """Try the factor at hand, then those of samples that grow."""
         costs, x, found = system.costs, np.zeros_like(system.b), False
@@ -150,7 +156,7 @@ class HessianSolver:
         cheap = sample.complete and worth < _CHEAP
         if factor is not None and self._regret < worth and not cheap:
             left = worth - self._regret + self._typical
-            x, found, iterations = system.iterate(x, factor, left)
+            x, found, iterations = system.iterate(x, factor, left, self.precision)
             self._regret += max(0, iterations - self._typical)
         while not found:
             factor = self._factor = self._factorise(system.matrix, sample, scale)
@@ -158,7 +164,9 @@ class HessianSolver:
             if sample.complete:
                 return solve_factored(factor, system.b)
             worth = (costs.sum(count) + costs.factor) / costs.iteration
-            x, found, iterations = system.iterate(x, factor, worth + self._typical)
+            x, found, iterations = system.iterate(
+                x, factor, worth + self._typical, self.precision
+            )
             if found:
                 self._learn(costs, count, iterations)
             else:
@@ -254,7 +262,7 @@ class _System:
         return np.asarray(sums + self.basis.gram @ x)
 
     def iterate(
-        self, x: _Vector, factor: NDArray[np.float64], worth: float
+        self, x: _Vector, factor: NDArray[np.float64], worth: float, precision: float
     ) -> tuple[_Vector, bool, int]:
         """Improve x by conjugate gradients, unless it would take more iterations than it is worth.
 
@@ -263,7 +271,7 @@ class _System:
         residual = self.b - self.product(x) if x.any() else self.b.copy()
         direction = guess = solve_factored(factor, residual)
         sizes = [float(residual @ guess)]
-        wanted = _PRECISION**2 * float(self.b @ solve_factored(factor, self.b))
+        wanted = precision**2 * float(self.b @ solve_factored(factor, self.b))
         while sizes[-1] > wanted and _to_come(sizes, wanted, worth) <= worth:
             image = self.product(direction)
             length = sizes[-1] / float(direction @ image)
