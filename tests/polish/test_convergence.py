@@ -69,3 +69,17 @@ def test_too_few_passes_and_too_little_time() -> None:
         assert model.score(X, y) > 0.5
         model.set_params(tol=0.9, max_passes=500, time_limit=None).fit(X, y)
         assert model.converged_
+
+
+@pytest.mark.parametrize("C", [1e3, 1e4])
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_a_loss_without_kinks_is_never_given_up(loss: Any, C: float) -> None:
+    """Short steps, and P that falls by little for many of them: nobody else takes over."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.eye(8)[rng.integers(0, 8, 1500)], rng.random((1500, 5))])
+    y = X[:, -1] + 0.3 * rng.standard_normal(1500) > 0
+    result = polish(
+        X, y, X[:600], C=C, gamma=10.0, loss=loss, precision="double", random_state=0, n_jobs=1
+    )
+    assert result.converged
+    assert result.passes < 300

@@ -6,7 +6,7 @@ BudgetSVC(kernel=Laplacian(gamma=0.5), maintenance='remove')
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray

@@ -33,6 +33,7 @@ from budgetsvm._polish.newton.system import FEWEST_LOOKS, Costs, Preconditioner,
 _Vector = NDArray[np.float64]
 
 _PRECISION = 0.3  # of a step: the next one corrects what is missing
+_MORE_PRECISE, _MOST_PRECISE = 0.1, 1e-3  # of what it was before; at the most
 # The same, where iterations cost little; and what will do if that takes too many.
 _OF_GROUPS, _TOLERATED = 0.2, 0.5
 _TYPICAL = 5  # iterations with a good factor, before there was one
@@ -48,6 +49,7 @@ class HessianSolver:
 
     def __init__(self, basis: Basis) -> None:
         self.basis = basis
+        self.precision = _PRECISION
         self._factor: NDArray[np.float64] | None = None
         self._sum = RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights))
         self._rows = 0  # of the sample to begin with; 0: not known yet
@@ -65,6 +67,10 @@ class HessianSolver:
         x = self._solve(system, Samples(weights, indices), scale)
         return self.basis.coordinates(x)
 
+    def be_more_precise(self) -> None:
+        """Take more iterations from now on: what was missing is not what the next step corrects."""
+        self.precision = max(_MORE_PRECISE * self.precision, _MOST_PRECISE)
+
     def _solve(self, system: System, samples: Samples, scale: float) -> _Vector:
         """Try the factor at hand, then those of samples that grow."""
         costs = system.costs
@@ -80,8 +86,8 @@ class HessianSolver:
         cheap = sample.complete and worth < _CHEAP
         if factor is not None and self._regret < worth and not cheap:
             left = worth - self._regret + self._typical
-            x, reached, iterations = system.iterate(x, self._with(factor), left, _PRECISION)
-            found = reached <= _PRECISION
+            x, reached, iterations = system.iterate(x, self._with(factor), left, self.precision)
+            found = reached <= self.precision
             self._regret += max(0, iterations - self._typical)
         while not found:
             factor = self._factor = self._factorise(system.matrix, sample, scale)
@@ -90,9 +96,9 @@ class HessianSolver:
                 return solve_factored(factor, system.b, self.basis.n_threads)
             worth = (costs.sum(count) + costs.factor) / costs.iteration
             x, reached, iterations = system.iterate(
-                x, self._with(factor), worth + self._typical, _PRECISION
+                x, self._with(factor), worth + self._typical, self.precision
             )
-            found = reached <= _PRECISION
+            found = reached <= self.precision
             if found:
                 self._learn(costs, count, iterations)
             else:
@@ -112,8 +118,9 @@ class HessianSolver:
         precondition = self._groups.factorise(system.matrix, sample, scale)
         other = costs.sum(costs.first_sample()) + costs.factor + self._typical * costs.iteration
         worth = other / costs.iteration_of_groups(max(map(len, groups)))
-        x, reached, _ = system.iterate(x, precondition, worth, _OF_GROUPS)
-        found = reached <= _TOLERATED
+        wanted = min(_OF_GROUPS, self.precision)
+        x, reached, _ = system.iterate(x, precondition, worth, wanted)
+        found = reached <= (_TOLERATED if self.precision == _PRECISION else wanted)
         self._failures = 0 if found else self._failures + 1
         return x, found
 

@@ -37,9 +37,11 @@ _LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and mor
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
+_RISE = 2.0  # of the predicted decrease from one step to the next: the one before was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
 _PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P, or a smaller gap
-_PROGRESS = 0.9
+# Of P, what is less than before: another method takes over where there are kinks, and none where there are not.
+_PROGRESS, _ANY_PROGRESS = 0.9, 1 - 1e-6
 # Parts: their least and largest share of all rows, and the share that may move too far.
 _LEAST_PART, _LARGEST_PART, _STRAYED = 0.1, 0.5, 0.05
 _QUANTILE, _SAMPLED = 0.95, 5000
@@ -207,11 +209,13 @@ class NewtonMethod:
     caution: float = 2.0  #: how many times as far as before a row may move
     change: NDArray[np.float64] | None = None  #: of the values, in the last step on all rows
     short_steps: int = 0  #: one after the other
+    decrease: float = np.inf  #: as predicted for that step
 
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
         everything = self._everything()
         patience, best, least = _PATIENCE, self.span.primal, self.span.gap
+        enough = _PROGRESS if self.span.targets.loss.has_kinks else _ANY_PROGRESS
         while True:
             self.w, self.f = self.span.centred(self.w, self.f, self.width)
             alpha = self.span.feasible(everything.alpha(self.f), self.f)
@@ -230,7 +234,7 @@ class NewtonMethod:
                 self._steps_on_part(chosen, alpha, point, finished)
             everything.width = self.width
             narrower, gap = self.width < before, self.span.gap
-            if narrower or self.span.primal < _PROGRESS * best or gap < _PROGRESS * least:
+            if narrower or self.span.primal < enough * best or gap < _PROGRESS * least:
                 patience, best, least = _PATIENCE, self.span.primal, gap
             else:
                 patience -= 1
@@ -253,6 +257,9 @@ class NewtonMethod:
         step = newton_step(problem, self.w, self.f, gradient, self.solver)
         self.w, self.f = step.w, step.f
         self.change = step.change if step.length == 1 else None
+        if not problem.targets.loss.has_kinks and step.decrease > _RISE * self.decrease:
+            self.solver.be_more_precise()
+        self.decrease = step.decrease
         self.width = self._narrower(problem.width, step, excess)
 
     def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
