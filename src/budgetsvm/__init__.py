@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from budgetsvm._estimators.polish_function import Polished, polish
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
-    from budgetsvm._formats.native import load, save
+    from budgetsvm._formats.libsvm.estimators import to_libsvm
+    from budgetsvm._formats.load import load
+    from budgetsvm._formats.native import save
 
     __version__: str
 
@@ -48,6 +50,7 @@ __all__ = [
     "save",
     "solvers",
     "streams",
+    "to_libsvm",
 ]
 
 _HOMES = {
@@ -56,9 +59,10 @@ _HOMES = {
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
     "Polished": "budgetsvm._estimators.polish_function",
-    "load": "budgetsvm._formats.native",
+    "load": "budgetsvm._formats.load",
     "polish": "budgetsvm._estimators.polish_function",
     "save": "budgetsvm._formats.native",
+    "to_libsvm": "budgetsvm._formats.libsvm.estimators",
 }
 
 
