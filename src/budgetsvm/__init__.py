@@ -22,6 +22,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from budgetsvm import datasets, kernels, losses, maintenance, monitoring, solvers, streams
+    from budgetsvm._estimators.compression.compress import Compressed, compress
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
     from budgetsvm._estimators.polish_function import Polished, polish
@@ -38,8 +39,10 @@ __all__ = [
     "BudgetOneClassSVM",
     "BudgetSVC",
     "BudgetSVR",
+    "Compressed",
     "Polished",
     "__version__",
+    "compress",
     "datasets",
     "kernels",
     "load",
@@ -58,7 +61,9 @@ _HOMES = {
     "BudgetOneClassSVM": "budgetsvm._estimators.one_class.estimator",
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
+    "Compressed": "budgetsvm._estimators.compression.compress",
     "Polished": "budgetsvm._estimators.polish_function",
+    "compress": "budgetsvm._estimators.compression.compress",
     "load": "budgetsvm._formats.load",
     "polish": "budgetsvm._estimators.polish_function",
     "save": "budgetsvm._formats.native",

@@ -31,6 +31,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def made(kind: Any, kernel: str, **more: Any) -> Any:
     maintenance = "merge" if kernel == "rbf" else "remove"
     given = OPTIONS[kernel] | {"maintenance": maintenance, "budget": 25, "random_state": 0}
+    if kernel != "rbf":  # large coefficients of terms that are nearly dependent: single precision is not 1e-5
+        given["precision"] = "double"
     return kind(**(given | more))
 
 
@@ -66,7 +68,7 @@ def test_regression(tmp_path: Path, kernel: str) -> None:
     assert_allclose(budgetsvm.load(path).predict(X), model.predict(X), rtol=1e-5)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("kernel", ["poly", "rbf"])
 def test_one_class(tmp_path: Path, kernel: str) -> None:
     model = made(BudgetOneClassSVM, kernel, nu=0.2).fit(X)
     path = written(tmp_path / "a", model)
@@ -146,7 +148,7 @@ def test_what_libsvm_does_not_have() -> None:
         "labels of LIBSVM are integers, and these are 'a', 'b'": BudgetSVC(budget=5).fit(
             X, np.where(Y == 1, "a", "b")
         ),
-        "and these are 0.5, 1.5": BudgetSVC(budget=5).fit(X, np.where(Y == 1, 0.5, 1.5)),
+        "and these are 1.0, 3000000000.0": BudgetSVC(budget=5).fit(X, np.where(Y == 1, 1.0, 3e9)),
         "a single target, and this model has 2": BudgetSVR(budget=5).fit(X, X[:, :2]),
         "no models like a BudgetFeatures": BudgetFeatures(5).fit(X, Y),
         "no place for a scaler": make_pipeline(StandardScaler(), BudgetSVC(budget=5)).fit(X, Y),

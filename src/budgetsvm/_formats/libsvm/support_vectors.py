@@ -99,11 +99,11 @@ def _numbers(text: bytes, lengths: "array[int]", n_coef: int, last: int, where: 
     starts = np.concatenate([[0], np.cumsum(sizes)])
     columns, values = entries[0::2].astype(np.int64) - 1, entries[1::2].copy()
     _check_indices(columns, starts, first_line, where)
-    for numbers, per_line in ((coef.T, np.arange(len(sizes))), (values, None)):
-        bad = np.flatnonzero(~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1))
-        if len(bad):
-            row = bad[0] if per_line is not None else np.searchsorted(starts, bad[0], "right") - 1
-            _refuse(where, first_line + int(row), "has a number too large for double precision")
+    wrong = np.flatnonzero(~np.isfinite(coef).all(axis=0))
+    infinite = np.flatnonzero(~np.isfinite(values))
+    rows = [*wrong[:1], *(np.searchsorted(starts, infinite[:1], "right") - 1)]
+    if rows:
+        _refuse(where, first_line + int(min(rows)), "has a number too large for double precision")
     return SupportVectors(coef, starts, columns, values)
 
 
