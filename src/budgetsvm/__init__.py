@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from budgetsvm._formats.libsvm.estimators import to_libsvm
     from budgetsvm._formats.load import load
     from budgetsvm._formats.native import save
+    from budgetsvm._formats.onnx.export import to_onnx
 
     __version__: str
 
@@ -54,6 +55,7 @@ __all__ = [
     "solvers",
     "streams",
     "to_libsvm",
+    "to_onnx",
 ]
 
 _HOMES = {
@@ -68,6 +70,7 @@ _HOMES = {
     "polish": "budgetsvm._estimators.polish_function",
     "save": "budgetsvm._formats.native",
     "to_libsvm": "budgetsvm._formats.libsvm.estimators",
+    "to_onnx": "budgetsvm._formats.onnx.export",
 }
 
 

@@ -16,6 +16,7 @@ from budgetsvm._formats.libsvm.model import CLASSIFIERS, KERNELS, ONE_CLASS, Lib
 from budgetsvm._formats.libsvm.pairs import libsvm_layout, pair_coefficients
 from budgetsvm._formats.libsvm.read import read_libsvm, warn_of_probabilities
 from budgetsvm._formats.libsvm.write import libsvm_text
+from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm.losses import Logistic
@@ -180,19 +181,15 @@ def _model_of(estimator: Any) -> LibsvmModel:
 
 def _of_sums(estimator: BudgetSVR | BudgetOneClassSVM) -> LibsvmModel:
     """Regression, or a detector: a single sum."""
-    model = estimator._expansion
-    if isinstance(estimator, BudgetOneClassSVM):
-        kind, coef, bias = ONE_CLASS, estimator.dual_coef_, estimator.intercept_
-    else:
-        kind, scale = "epsilon_svr", estimator.target_scale_
-        if len(scale) > 1:
-            message = (
-                f"LIBSVM has regression of a single target, and this model has {len(scale)}: train one for each of "
-                "them, or use ONNX or C"
-            )
-            raise ValueError(message)
-        coef, bias = model.coef * scale[:, np.newaxis], model.bias * scale + estimator.target_mean_
-    return LibsvmModel(kind, model.kernel, coef, model.original_points(), -bias)
+    if isinstance(estimator, BudgetSVR) and len(estimator.target_scale_) > 1:
+        message = (
+            f"LIBSVM has regression of a single target, and this model has {len(estimator.target_scale_)}: train one "
+            "for each of them, or use ONNX or C"
+        )
+        raise ValueError(message)
+    model = sums_of(estimator)
+    kind = ONE_CLASS if isinstance(estimator, BudgetOneClassSVM) else "epsilon_svr"
+    return LibsvmModel(kind, model.kernel, model.coef, model.original_points(), -model.bias)
 
 
 def _of_classifier(estimator: BudgetSVC) -> LibsvmModel:
