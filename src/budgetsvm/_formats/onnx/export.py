@@ -63,4 +63,5 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
         X = np.asarray(X)[:1]
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float32)
-    return skl2onnx.to_onnx(estimator, X, target_opset=target_opset)
+    # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
+    return skl2onnx.to_onnx(estimator, X, target_opset=target_opset, options={"zipmap": False})

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 
-INT64, DOUBLE = 7, 11  # types of tensors, in ONNX
+INT64, _STRING, DOUBLE = 7, 8, 11  # types of tensors, in ONNX
 _OPSET = 13  # of ONNX, since which all of these operators are what they are here
 
 
@@ -34,11 +34,13 @@ class Graph:
         from onnx import numpy_helper
 
         name: str = self._scope.get_unique_variable_name("constant")
-        array = np.asarray(values)
+        array = np.ascontiguousarray(values).reshape(np.shape(values))
         if array.dtype.kind in "UO":
-            array = array.astype(object)
-        tensor = numpy_helper.from_array(array, name)
-        self._container.add_initializer(name, None, None, tensor)
+            texts = [str(text).encode() for text in array]
+            self._container.add_initializer(name, _STRING, list(array.shape), texts)
+        else:
+            tensor = numpy_helper.from_array(array, name)
+            self._container.add_initializer(name, None, None, tensor)
         return name
 
     def rows(self, names: list[str]) -> str:

@@ -25,10 +25,12 @@ def parser_for(alias: str) -> Callable[..., Any]:
     """Return what declares the outputs of an estimator that stands at the end, or in a pipeline."""
 
     def parse(scope: Any, machine: Any, inputs: Any, custom_parsers: Any = None) -> Any:  # noqa: ARG001
+        from skl2onnx.common.data_types import FloatTensorType
+
         operator = scope.declare_local_operator(alias, machine)
         operator.inputs.extend(inputs)
         for name in output_names(machine):
-            operator.outputs.append(scope.declare_local_variable(name))
+            operator.outputs.append(scope.declare_local_variable(name, FloatTensorType()))
         set_types(operator)
         return operator.outputs
 
