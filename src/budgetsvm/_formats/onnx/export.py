@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.public import public_in
 
@@ -64,4 +65,6 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float32)
     # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
-    return skl2onnx.to_onnx(estimator, X, target_opset=target_opset, options={"zipmap": False})
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
+    return skl2onnx.to_onnx(estimator, X, target_opset=target_opset, options=options)
