@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from budgetsvm._estimators.polish_function import Polished, polish
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
+    from budgetsvm._formats.c.export import CHeader, to_c
     from budgetsvm._formats.libsvm.estimators import to_libsvm
     from budgetsvm._formats.load import load
     from budgetsvm._formats.native import save
@@ -40,6 +41,7 @@ __all__ = [
     "BudgetOneClassSVM",
     "BudgetSVC",
     "BudgetSVR",
+    "CHeader",
     "Compressed",
     "Polished",
     "__version__",
@@ -54,6 +56,7 @@ __all__ = [
     "save",
     "solvers",
     "streams",
+    "to_c",
     "to_libsvm",
     "to_onnx",
 ]
@@ -63,12 +66,14 @@ _HOMES = {
     "BudgetOneClassSVM": "budgetsvm._estimators.one_class.estimator",
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
+    "CHeader": "budgetsvm._formats.c.export",
     "Compressed": "budgetsvm._estimators.compression.compress",
     "Polished": "budgetsvm._estimators.polish_function",
     "compress": "budgetsvm._estimators.compression.compress",
     "load": "budgetsvm._formats.load",
     "polish": "budgetsvm._estimators.polish_function",
     "save": "budgetsvm._formats.native",
+    "to_c": "budgetsvm._formats.c.export",
     "to_libsvm": "budgetsvm._formats.libsvm.estimators",
     "to_onnx": "budgetsvm._formats.onnx.export",
 }
