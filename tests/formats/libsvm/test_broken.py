@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools import libsvm
+from tools.peers import libsvm
 
 import budgetsvm
 from budgetsvm._formats.libsvm import read

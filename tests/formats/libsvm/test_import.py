@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from tools import libsvm
+from tools.peers import libsvm
 
 import budgetsvm
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, cli
