@@ -147,14 +147,21 @@ def test_fewer_bits(tmp_path: Path, storage: Any, scale: float) -> None:
     assert lost < 10 * most
     assert (header.distance > 1e-4) == (storage != "float32")
     # |f(x) - f'(x)| is at most the norm of their difference, k(x, x) being 1.
-    norm = np.sqrt(model.dual_coef_ @ model.kernel_.matrix(*2 * [model.support_vectors_]) @ model.dual_coef_.T)
-    assert abs(values - expected).max() <= header.distance * norm.item() + 1e-4 * abs(expected).max()
+    norm = np.sqrt(
+        model.dual_coef_ @ model.kernel_.matrix(*2 * [model.support_vectors_]) @ model.dual_coef_.T
+    )
+    assert (
+        abs(values - expected).max() <= header.distance * norm.item() + 1e-4 * abs(expected).max()
+    )
 
 
 @pytest.mark.parametrize(
     ("labels", "line"),
     [
-        (["a?", '"\\@ä'], 'static const char *const model_labels[2] = { "\\042\\134\\100\\303\\244", "a\\077" };'),
+        (
+            ["a?", '"\\@ä'],
+            'static const char *const model_labels[2] = { "\\042\\134\\100\\303\\244", "a\\077" };',
+        ),
         ([7, -3], "static const long long model_labels[2] = { -3LL, 7LL };"),
         ([0.0, 2.5e9], "static const double model_labels[2] = { 0.0, 2500000000.0 };"),
     ],

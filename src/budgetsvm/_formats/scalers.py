@@ -47,7 +47,8 @@ def affine_of(scaler: Any) -> Affine:
     kind = _kind_of(scaler, "use ONNX")
     one, none = np.ones(scaler.n_features_in_), np.zeros(scaler.n_features_in_)
     if kind == "MinMaxScaler":
-        clip = tuple(map(float, scaler.feature_range)) if scaler.clip else None
+        least, largest = map(float, scaler.feature_range)
+        clip = (least, largest) if scaler.clip else None
         return Affine(_wide(scaler.scale_), _wide(scaler.min_), clip)
     factor = one if scaler.scale_ is None else 1 / _wide(scaler.scale_)
     mean = getattr(scaler, "mean_", None) if getattr(scaler, "with_mean", False) else None

@@ -72,7 +72,11 @@ def test_the_good_one() -> None:
         ("1:.25 4:2.", "1:.25 1:2.", "line 14: the index 1 stands"),
         ("4:2.", "9999999999:2.", "line 14: the index 9999999999 stands"),
         ("4:2.", "99999999999:2.", "line 14: '99999999999:2.' is not index:value"),
-        ("4:2.", "2000000000:2.", "features up to 2000000000 .* if it is not broken, say n_features"),
+        (
+            "4:2.",
+            "2000000000:2.",
+            "features up to 2000000000 .* if it is not broken, say n_features",
+        ),
         ("4:2.", "4:1e200", "has values too large for their squares"),
     ],
 )
@@ -93,7 +97,7 @@ def mutated(text: bytes, rng: np.random.Generator) -> bytes:
     for _ in range(rng.integers(1, 4)):
         a, b = sorted(rng.integers(0, len(found) + 1, 2))
         match rng.integers(0, 5):
-            case 0 if len(found):
+            case 0 if found:
                 found[min(a, len(found) - 1)] = rng.integers(0, 256)
             case 1:
                 found[a:a] = rng.choice([b"9", b" ", b"\n", b":", b"-", b"e9", b"99999"])
@@ -104,6 +108,15 @@ def mutated(text: bytes, rng: np.random.Generator) -> bytes:
             case _:
                 del found[a:]
     return bytes(found)
+
+
+def refusal(text: bytes) -> str | None:
+    """Return why a text is no model, or None."""
+    try:
+        read_libsvm(text, "the file")
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -122,11 +135,9 @@ def test_ten_thousand_broken_files(
         broken = mutated(text, rng)
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
-        try:
-            read_libsvm(broken, "the file")
-        except ValueError as error:
-            refused += 1
-            assert "the file" in str(error)
+        said = refusal(broken)
+        refused += said is not None
+        assert said is None or "the file" in said
         peak = tracemalloc.get_traced_memory()[1] - before
         assert peak <= 10 * len(broken) + 40_000
     tracemalloc.stop()
@@ -137,13 +148,17 @@ def test_ten_thousand_broken_files(
 def test_memory_of_many_lines(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.setattr(read, "SMALL", 0)
     n = 300_000
-    head = GOOD.split("SV\n")[0].replace("total_sv 3", f"total_sv {n}").replace("nr_sv 2 1", f"nr_sv {n} 0")
+    head = (
+        GOOD.split("SV\n", maxsplit=1)[0]
+        .replace("total_sv 3", f"total_sv {n}")
+        .replace("nr_sv 2 1", f"nr_sv {n} 0")
+    )
     text = (head + "SV\n" + n * f"{line}\n").encode()
     tracemalloc.start()
-    try:
-        read_libsvm(text, "a")
-    except ValueError as error:
-        assert "many times as much as the file" in str(error)  # two bytes of text need sixteen
+    said = refusal(text)
+    assert (
+        said is None or "many times as much as the file" in said
+    )  # two bytes of text need sixteen
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 20 * len(text)

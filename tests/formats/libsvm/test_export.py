@@ -31,7 +31,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 def made(kind: Any, kernel: str, **more: Any) -> Any:
     maintenance = "merge" if kernel == "rbf" else "remove"
     given = OPTIONS[kernel] | {"maintenance": maintenance, "budget": 25, "random_state": 0}
-    if kernel != "rbf":  # large coefficients of terms that are nearly dependent: single precision is not 1e-5
+    if (
+        kernel != "rbf"
+    ):  # large coefficients of terms that are nearly dependent: single precision is not 1e-5
         given["precision"] = "double"
     return kind(**(given | more))
 

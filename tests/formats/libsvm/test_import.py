@@ -65,7 +65,9 @@ def test_several_classes(tmp_path: Path, kernel: str, count: int) -> None:
     expansion = KernelExpansion(model.kernel, model.points, coef, -model.rho, None)
     assert_allclose(expansion.decision(rows), values, rtol=1e-9, atol=1e-9 * abs(values).max())
     if not hasattr(BudgetSVC, "_pairwise"):
-        with pytest.raises(ValueError, match=f"{count} classes: models of LIBSVM can be read with two"):
+        with pytest.raises(
+            ValueError, match=f"{count} classes: models of LIBSVM can be read with two"
+        ):
             budgetsvm.load(path)
         return
     machine = budgetsvm.load(path)

@@ -27,7 +27,16 @@ class Compiled:
         (folder / "model.h").write_text(header)
         source = _SOURCE + _PREDICT * ("model_predict" in header)
         (folder / "model.c").write_text(source + _SHARES * ("model_probabilities" in header))
-        strict = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-shared", "-fPIC"]
+        strict = [
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-O1",
+            "-shared",
+            "-fPIC",
+        ]
         built = [compiler, *strict, "model.c", "-o", "model.so", "-lm"]
         subprocess.run(built, cwd=folder, check=True, capture_output=True)
         self._library = ctypes.CDLL(str(folder / "model.so"))

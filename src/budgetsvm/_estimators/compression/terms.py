@@ -18,6 +18,7 @@ from budgetsvm._learn.learn import reduce_to_budget
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
+from budgetsvm.kernels import Callback
 from budgetsvm.maintenance import Merge
 
 _Matrix = NDArray[np.float64]
@@ -45,7 +46,9 @@ class Smaller:
         if not self.big.kernel.mergeable:
             return chosen
         merged = reduce_to_budget(self.big, replace(settings, maintenance=Merge())).points
-        return max((merged, chosen), key=lambda points: float((self._projection(points)[1] ** 2).sum()))
+        return max(
+            (merged, chosen), key=lambda points: float((self._projection(points)[1] ** 2).sum())
+        )
 
     def _chosen(self, budget: int) -> list[int]:
         """Choose points one by one, each so that the projection gains most of ‖f_big‖².
@@ -54,9 +57,13 @@ class Smaller:
         spaces, J. Approx. Theory 161, 2009; Y. C. Pati et al., Orthogonal matching pursuit, Asilomar 1993.
         """
         points, kernel = self.big.points, self.big.kernel
-        new = kernel.of_itself(points) if kernel.in_python else kernel.diagonal((points**2).sum(axis=1))
+        if isinstance(kernel, Callback):
+            new = kernel.of_itself(points)
+        else:
+            new = kernel.diagonal((points**2).sum(axis=1))
         least, left = _RANK * float(new.max(initial=0.0)), self._values.copy()
-        features, chosen = np.zeros((len(points), min(budget, len(points)))), []
+        features = np.zeros((len(points), min(budget, len(points))))
+        chosen: list[int] = []
         for m in range(features.shape[1]):
             usable = new > least
             gains = np.where(usable, (left**2).sum(axis=1), 0.0) / np.where(usable, new, 1.0)

@@ -94,7 +94,7 @@ def to_c(estimator: Any, *, name: str = "model", storage: Storage = "float32") -
     /* BudgetSVC with 20 terms of 2 features, Gaussian(gamma=2); 172 bytes. Written by budgetsvm. */
     """
     check_choice("storage", storage, ("float32", "float16", "int8"))
-    if not (isinstance(name, str) and _NAME.fullmatch(name)):
+    if not _NAME.fullmatch(name):
         message = f"name must be one that C allows, not {name!r}"
         raise ValueError(message)
     machine, scaler = _parts(estimator)
@@ -169,7 +169,9 @@ class _Header:
         tables = [*self._stored.tables, table("float", "coef", self._coef)]
         tables += [table("float", "bias", self._bias)]
         tables += [table("float", each, values) for each, values in self._before.items()]
-        what = {BudgetSVR: "Predictions", BudgetFeatures: "Features"}.get(type(machine), "Decision values")
+        what = {BudgetSVR: "Predictions", BudgetFeatures: "Features"}.get(
+            type(machine), "Decision values"
+        )
         values = functions.values(
             model.kernel, self._stored.decode, self._row, f"{what} of a row x, @OUTPUTS of them."
         )

@@ -26,7 +26,9 @@ def stored_points(points: NDArray[np.float64], storage: Storage) -> StoredPoints
     """Return points in so many bits."""
     if storage == "float32":
         kept: _Array = in_single(points, "the points")
-        return StoredPoints(kept.astype(float), [table("float", "Z", kept)], "@Z[j][k]", kept.nbytes)
+        return StoredPoints(
+            kept.astype(float), [table("float", "Z", kept)], "@Z[j][k]", kept.nbytes
+        )
     if storage == "float16":
         return _halves(points)
     return _bytes(points)

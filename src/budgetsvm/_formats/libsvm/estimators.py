@@ -221,7 +221,11 @@ def _of_classifier(estimator: BudgetSVC) -> LibsvmModel:
 def _labels(classes: NDArray[Any]) -> NDArray[np.int64]:
     """Return labels as LIBSVM has them: integers of 32 bits."""
     numbers = classes.dtype.kind in "biuf"
-    if not numbers or not (np.round(classes) == classes).all() or abs(classes.astype(float)).max() >= 2**31:
+    if (
+        not numbers
+        or not (np.round(classes) == classes).all()
+        or abs(classes.astype(float)).max() >= 2**31
+    ):
         message = (
             f"labels of LIBSVM are integers, and these are {', '.join(map(repr, classes.tolist()[:5]))}: train with "
             "integers, e.g. from LabelEncoder, or use ONNX or C"

@@ -34,7 +34,9 @@ class LibsvmModel:
     coef: NDArray[np.float64]  #: (k - 1, support vectors)
     points: NDArray[np.float64]
     rho: NDArray[np.float64]  #: per pair of classes, subtracted from sums
-    labels: NDArray[np.int64] | None = None  #: in LIBSVM's order: that in which training rows had them
+    labels: NDArray[np.int64] | None = (
+        None  #: in LIBSVM's order: that in which training rows had them
+    )
     counts: NDArray[np.int64] | None = None  #: support vectors of every class
     slopes: NDArray[np.float64] | None = None  #: probA, of a classifier: of every pair
     shifts: NDArray[np.float64] | None = None  #: probB

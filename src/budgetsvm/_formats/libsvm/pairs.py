@@ -36,7 +36,9 @@ class Layout:
 
 def libsvm_layout(coef: _Matrix, n_classes: int) -> Layout:
     """Return where terms with coefficients (pairs, terms) stand in a file."""
-    left = np.zeros((n_classes, n_classes, coef.shape[1]))  # each pair twice; positive: for the class of the row
+    left = np.zeros(
+        (n_classes, n_classes, coef.shape[1])
+    )  # each pair twice; positive: for the class of the row
     first, second = np.triu_indices(n_classes, 1)
     left[first, second], left[second, first] = coef, -coef
     against = np.where(np.tri(n_classes, dtype=bool), -1.0, 1.0)

@@ -55,7 +55,9 @@ class _Header:
         wrong = [word for word in words if not (_INTEGER if whole else _NUMBER).fullmatch(word)]
         if wrong:
             self.fail(name, f"has {wrong[0][:40]!r} in it, which is no {'integer' * whole}number")
-        values = np.array([int(w) if whole else float(w) for w in words], np.int64 if whole else float)
+        values = np.array(
+            [int(w) if whole else float(w) for w in words], np.int64 if whole else float
+        )
         if not np.isfinite(values).all():
             self.fail(name, "has a number too large for double precision")
         return values
@@ -97,7 +99,7 @@ def read_libsvm(text: bytes, where: str, n_features: int | None = None) -> Libsv
     elif {"probA", "probB", "prob_density_marks"} & header.found.keys():
         warn_of_probabilities(where)
     vectors = read_support_vectors(
-        text, header.end, header.line, n_classes - 1, total, where
+        text, header.end, line=header.line, n_coef=n_classes - 1, count=total, where=where
     )
     points = _dense(vectors, len(text), n_features, len(rho), where)
     return LibsvmModel(kind, kernel, vectors.coef, points, rho, labels, counts, slopes, shifts)
@@ -138,7 +140,10 @@ def _read_header(text: bytes, where: str) -> _Header:
 def _read_kernel(header: _Header) -> Kernel:
     name = header.word("kernel_type", (*KERNELS, "precomputed"))
     if name == "precomputed":
-        header.fail("kernel_type", "is precomputed, which tells nothing of other rows: there is no way to use it here")
+        header.fail(
+            "kernel_type",
+            "is precomputed, which tells nothing of other rows: there is no way to use it here",
+        )
     make, numbers = KERNELS[name]
     given: dict[str, Any] = {}
     for one in numbers:

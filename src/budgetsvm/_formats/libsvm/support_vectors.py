@@ -41,7 +41,7 @@ class SupportVectors:
 
 
 def read_support_vectors(
-    text: bytes, at: int, line: int, n_coef: int, count: int, where: str
+    text: bytes, at: int, *, line: int, n_coef: int, count: int, where: str
 ) -> SupportVectors:
     """Read `count` lines from a place in a text on; `line` is the number of the first one."""
     blocks: list[SupportVectors] = []
@@ -52,7 +52,7 @@ def read_support_vectors(
         end = len(text) if end < 0 else end
         if at >= len(text):
             _refuse(where, line + number, f"there are {number} support vectors, not {count}")
-        _check(text, at, end, n_coef, line + number, where)
+        _check(text, at, end, n_coef=n_coef, line=line + number, where=where)
         lengths.append(text.count(b":", at, end))
         at = min(end + 1, len(text))
         if at - begin >= _BLOCK:
@@ -64,7 +64,7 @@ def read_support_vectors(
     return _joined(blocks)
 
 
-def _check(text: bytes, at: int, end: int, n_coef: int, line: int, where: str) -> None:
+def _check(text: bytes, at: int, end: int, *, n_coef: int, line: int, where: str) -> None:
     """Check the form of a line."""
     place = at
     for _ in range(n_coef):
@@ -84,7 +84,9 @@ def _word(text: bytes, at: int, end: int) -> str:
     return words[0][:40].decode(errors="replace") if words else ""
 
 
-def _numbers(text: bytes, lengths: "array[int]", n_coef: int, last: int, where: str) -> SupportVectors:
+def _numbers(
+    text: bytes, lengths: "array[int]", n_coef: int, last: int, where: str
+) -> SupportVectors:
     """Return the numbers of lines that have been checked."""
     sizes = np.frombuffer(lengths, np.int64) if lengths else np.zeros(0, np.int64)
     first_line = last - len(sizes) + 1

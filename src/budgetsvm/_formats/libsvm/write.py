@@ -11,9 +11,7 @@ from budgetsvm._formats.libsvm.model import KERNELS, LibsvmModel
 def libsvm_text(model: LibsvmModel) -> str:
     """Return the file. It has all digits, and its last feature even where that is zero everywhere."""
     name, numbers = next(
-        (name, numbers)
-        for name, (kind, numbers) in KERNELS.items()
-        if type(model.kernel) is kind
+        (name, numbers) for name, (kind, numbers) in KERNELS.items() if type(model.kernel) is kind
     )
     lines = [f"svm_type {model.kind}", f"kernel_type {name}"]
     lines += [f"{one} {getattr(model.kernel, one):.17g}" for one in numbers]
@@ -42,4 +40,6 @@ def _vectors(model: LibsvmModel) -> Iterable[str]:
 
 
 def _numbers(values: NDArray[np.float64] | NDArray[np.int64]) -> str:
-    return " ".join(f"{value:.17g}" if isinstance(value, float) else f"{value}" for value in values.tolist())
+    return " ".join(
+        f"{value:.17g}" if isinstance(value, float) else f"{value}" for value in values.tolist()
+    )

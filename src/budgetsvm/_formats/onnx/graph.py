@@ -91,4 +91,3 @@ class Graph:
             model = KernelExpansion(model.kernel, nothing, coef, model.bias, model.centre)
         values = self.add("MatMul", self.kernel_values(x, model), model.coef.T)
         return self.add("Add", values, model.bias[np.newaxis])
-

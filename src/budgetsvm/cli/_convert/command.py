@@ -64,7 +64,7 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
         machine, X = load(model), None
     else:
         machine, X, _ = load_for(model, data, options)
-    lines = []
+    lines: list[str] = []
     if budget is not None:
         machine, lines = _compressed(machine, budget, X)
     lines += _write(machine, kind, out, options)
@@ -106,9 +106,9 @@ def _write(machine: Any, kind: str, out: Path, options: dict[str, Any]) -> list[
     else:
         header = budgetsvm.to_c(machine, name=options["name"], storage=options["storage"])
         content = header.text.encode()
+        lost = f"by the points in {options['storage']}: {header.distance:.3g}"
         lines = [
-            f"tables of {header.n_bytes:,} bytes; relative difference of the functions, by the points "
-            f"in {options['storage']}: {header.distance:.3g}"
+            f"tables of {header.n_bytes:,} bytes; relative difference of the functions, {lost}"
         ]
     with replacing(out, durable=True) as file:
         file.write(content)
