@@ -147,7 +147,7 @@ def test_ten_thousand_broken_files(
 @pytest.mark.parametrize("line", ["1", "1 1:1", "1 1:1 2:1 3:1", "-0.12345678 1:0.12345678"])
 def test_memory_of_many_lines(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.setattr(read, "SMALL", 0)
-    n = 300_000
+    n = 200_000
     head = (
         GOOD.split("SV\n", maxsplit=1)[0]
         .replace("total_sv 3", f"total_sv {n}")
@@ -156,12 +156,10 @@ def test_memory_of_many_lines(monkeypatch: pytest.MonkeyPatch, line: str) -> Non
     text = (head + "SV\n" + n * f"{line}\n").encode()
     tracemalloc.start()
     said = refusal(text)
-    assert (
-        said is None or "many times as much as the file" in said
-    )  # two bytes of text need sixteen
+    assert said is None or "many times as much as the file" in said  # of lines of two bytes
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= 20 * len(text)
+    assert peak <= 10 * len(text) + 2_000_000  # and a block of lines
 
 
 def test_other_files_are_no_models(tmp_path: Path) -> None:

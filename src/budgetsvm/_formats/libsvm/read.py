@@ -166,7 +166,7 @@ def _dense(
         message = f"{where}: there are features up to {width}, and n_features={n_features}"
         raise ValueError(message)
     count = len(vectors.starts) - 1
-    needed = 8 * count * (width + n_outputs)
+    needed = 8 * count * (width + n_outputs) + vectors.n_bytes
     if n_features is None and needed > max(_TIMES * size, SMALL):
         message = (
             f"{where}: with {count} support vectors, features up to {width} and {n_outputs} outputs, the model takes "

@@ -5,7 +5,6 @@ read from many lines at once.
 """
 
 import re
-from array import array
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 _NUMBER = rb"[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
 _COEF = re.compile(rb"[ \t]*+(" + _NUMBER + rb")(?![^ \t\r\n])")
 _ENTRIES = re.compile(rb"(?:[ \t]++[0-9]{1,10}:" + _NUMBER + rb"(?![^ \t\r\n]))*+[ \t]*+\r?+")
-_BLOCK = 1 << 20  # bytes of text whose numbers are read at once
+_BLOCK = 1 << 16  # bytes of text whose numbers are read at once
 LARGEST_INDEX = 2**31 - 1  # of LIBSVM
 
 
@@ -25,8 +24,14 @@ class SupportVectors:
 
     coef: NDArray[np.float64]
     starts: NDArray[np.int64]  #: of the entries of every vector, and their end
-    columns: NDArray[np.int64]  #: counted from 0
+    columns: NDArray[np.int32]  #: counted from 0
     values: NDArray[np.float64]
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory they take."""
+        arrays = (self.coef, self.starts, self.columns, self.values)
+        return sum(one.nbytes for one in arrays)
 
     @property
     def width(self) -> int:
@@ -44,24 +49,24 @@ def read_support_vectors(
     text: bytes, at: int, *, line: int, n_coef: int, count: int, where: str
 ) -> SupportVectors:
     """Read `count` lines from a place in a text on; `line` is the number of the first one."""
-    blocks: list[SupportVectors] = []
+    n_lines = text.count(b"\n", at) + (at < len(text) and not text.endswith(b"\n"))
+    if n_lines < count:
+        _refuse(where, line + n_lines, f"there are {n_lines} support vectors, not {count}")
+    if 2 * n_coef * count > len(text) - at + 1:
+        _refuse(where, line, f"there are too few coefficients, {n_coef} per support vector")
+    reader = _Reader(text, at, n_coef, count, where, line)
     begin = at
-    lengths = array("q")
     for number in range(count):
         end = text.find(b"\n", at)
         end = len(text) if end < 0 else end
-        if at >= len(text):
-            _refuse(where, line + number, f"there are {number} support vectors, not {count}")
         _check(text, at, end, n_coef=n_coef, line=line + number, where=where)
-        lengths.append(text.count(b":", at, end))
         at = min(end + 1, len(text))
-        if at - begin >= _BLOCK:
-            blocks.append(_numbers(text[begin:at], lengths, n_coef, line + number, where))
-            begin, lengths = at, array("q")
-    blocks.append(_numbers(text[begin:at], lengths, n_coef, line + count - 1, where))
+        if at - begin >= _BLOCK or number == count - 1:
+            reader.read(begin, at, number + 1)
+            begin = at
     if text[at:].strip():
         _refuse(where, line + count, f"there are more than {count} support vectors")
-    return _joined(blocks)
+    return reader.found()
 
 
 def _check(text: bytes, at: int, end: int, *, n_coef: int, line: int, where: str) -> None:
@@ -84,63 +89,71 @@ def _word(text: bytes, at: int, end: int) -> str:
     return words[0][:40].decode(errors="replace") if words else ""
 
 
-def _numbers(
-    text: bytes, lengths: "array[int]", n_coef: int, last: int, where: str
-) -> SupportVectors:
-    """Return the numbers of lines that have been checked."""
-    sizes = np.frombuffer(lengths, np.int64) if lengths else np.zeros(0, np.int64)
-    first_line = last - len(sizes) + 1
-    flat = np.fromstring(text.translate(_BLANKS).decode(), sep=" ")
-    begins = np.concatenate([[0], np.cumsum(n_coef + 2 * sizes)])
-    assert len(flat) == begins[-1]
-    coef = np.stack([flat[begins[:-1] + m] for m in range(n_coef)])
-    of_entries = np.ones(len(flat), np.bool_)
-    for m in range(n_coef):
-        of_entries[begins[:-1] + m] = False
-    entries = flat[of_entries]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    columns, values = entries[0::2].astype(np.int64) - 1, entries[1::2].copy()
-    _check_indices(columns, starts, first_line, where)
-    wrong = np.flatnonzero(~np.isfinite(coef).all(axis=0))
-    infinite = np.flatnonzero(~np.isfinite(values))
-    rows = [*wrong[:1], *(np.searchsorted(starts, infinite[:1], "right") - 1)]
-    if rows:
-        _refuse(where, first_line + int(min(rows)), "has a number too large for double precision")
-    return SupportVectors(coef, starts, columns, values)
+class _Reader:
+    """Room for all support vectors, which blocks of lines fill."""
+
+    def __init__(
+        self, text: bytes, at: int, n_coef: int, count: int, where: str, line: int
+    ) -> None:
+        self._text, self._n_coef, self._where, self._line = text, n_coef, where, line
+        n_entries = min(text.count(b":", at), (len(text) - at) // 4 + 1)  # " 1:1" at least
+        self._coef, self._starts = np.empty((n_coef, count)), np.zeros(count + 1, np.int64)
+        self._columns, self._values = np.empty(n_entries, np.int32), np.empty(n_entries)
+        self._rows = self._entries = 0
+
+    def read(self, begin: int, end: int, row: int) -> None:
+        """Read the numbers of lines that have been checked, up to a row."""
+        rows, first = slice(self._rows, row), self._entries
+        lines = self._text[begin:end]
+        sizes = np.array([one.count(b":") for one in lines.splitlines()], np.int64)
+        flat = np.fromstring(lines.translate(_BLANKS).decode(), sep=" ")
+        begins = np.cumsum(self._n_coef + 2 * sizes) - (self._n_coef + 2 * sizes)
+        of_entries = np.ones(len(flat), np.bool_)
+        for m in range(self._n_coef):
+            self._coef[m, rows] = flat[begins + m]
+            of_entries[begins + m] = False
+        entries = flat[of_entries]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        indices, values = entries[0::2].astype(np.int64), entries[1::2]
+        _check_indices(indices, starts, self._line + self._rows, self._where)
+        self._check_finite(rows, values, starts)
+        some = slice(first, first + len(values))
+        self._columns[some], self._values[some] = indices - 1, values
+        self._starts[self._rows + 1 : row + 1] = first + starts[1:]
+        self._rows, self._entries = row, some.stop
+
+    def _check_finite(
+        self, rows: slice, values: NDArray[np.float64], starts: NDArray[np.int64]
+    ) -> None:
+        wrong = np.flatnonzero(~np.isfinite(self._coef[:, rows]).all(axis=0))
+        infinite = np.flatnonzero(~np.isfinite(values))
+        found = [*wrong[:1], *(np.searchsorted(starts, infinite[:1], "right") - 1)]
+        if found:
+            line = self._line + rows.start + int(min(found))
+            _refuse(self._where, line, "has a number too large for double precision")
+
+    def found(self) -> SupportVectors:
+        """Return all of them."""
+        some = slice(0, self._entries)
+        return SupportVectors(self._coef, self._starts, self._columns[some], self._values[some])
 
 
 _BLANKS = bytes.maketrans(b":\n\r\t", b"    ")
 
 
 def _check_indices(
-    columns: NDArray[np.int64], starts: NDArray[np.int64], line: int, where: str
+    indices: NDArray[np.int64], starts: NDArray[np.int64], line: int, where: str
 ) -> None:
     """Indices must count from 1, and ascend in every line."""
-    fits = (columns >= 0) & (columns < LARGEST_INDEX)
-    fits[1:] &= np.diff(columns) > 0
-    begins = starts[:-1][np.diff(starts) > 0]
-    fits[begins] = (columns[begins] >= 0) & (columns[begins] < LARGEST_INDEX)
+    in_range = (indices >= 1) & (indices <= LARGEST_INDEX)
+    ascending = np.concatenate([[True], np.diff(indices) > 0])[: len(indices)]
+    ascending[starts[:-1][np.diff(starts) > 0]] = True  # the first of a line
+    fits = in_range & ascending
     if not fits.all():
         entry = int(np.argmin(fits))
         row = int(np.searchsorted(starts, entry, "right")) - 1
-        _refuse(
-            where,
-            line + row,
-            f"the index {columns[entry] + 1} stands where it must not: indices ascend, from 1 to {LARGEST_INDEX}",
-        )
-
-
-def _joined(blocks: list[SupportVectors]) -> SupportVectors:
-    if len(blocks) == 1:
-        return blocks[0]
-    ends = np.cumsum([0, *(block.starts[-1] for block in blocks)])
-    starts = [block.starts[:-1] + end for block, end in zip(blocks, ends, strict=False)]
-    return SupportVectors(
-        np.concatenate([block.coef for block in blocks], axis=1),
-        np.concatenate([*starts, ends[-1:]]),
-        np.concatenate([block.columns for block in blocks]),
-        np.concatenate([block.values for block in blocks]),
-    )
+        problem = f"the index {indices[entry]} stands where it must not: indices ascend, from 1 to {LARGEST_INDEX}"
+        _refuse(where, line + row, problem)
 
 
 def _refuse(where: str, line: int, problem: str) -> NoReturn:
