@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "_polish": LEARNING,
     "_exact": {"_polish", *LEARNING},
     "_estimators": {"budgetsvm", "_learn", "_polish", "_exact", *LEARNING} - {"_core"},
-    "_formats": {"_estimators", "_model", *OPTIONS, "_common"},
+    "_formats": {"_estimators", "_model", "_problem", *OPTIONS, "_common"},
     "streams": {"_common", "_core"},
     "datasets": {"streams", "_common"},
     "cli": {"_formats", "_estimators", "budgetsvm", "datasets", "streams", *LEARNING},

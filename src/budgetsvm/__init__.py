@@ -22,12 +22,17 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from budgetsvm import datasets, kernels, losses, maintenance, monitoring, solvers, streams
+    from budgetsvm._estimators.compression.compress import Compressed, compress
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
     from budgetsvm._estimators.polish_function import Polished, polish
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
-    from budgetsvm._formats.native import load, save
+    from budgetsvm._formats.c.export import CHeader, to_c
+    from budgetsvm._formats.libsvm.estimators import to_libsvm
+    from budgetsvm._formats.load import load
+    from budgetsvm._formats.native import save
+    from budgetsvm._formats.onnx.export import to_onnx
 
     __version__: str
 
@@ -36,8 +41,11 @@ __all__ = [
     "BudgetOneClassSVM",
     "BudgetSVC",
     "BudgetSVR",
+    "CHeader",
+    "Compressed",
     "Polished",
     "__version__",
+    "compress",
     "datasets",
     "kernels",
     "load",
@@ -48,6 +56,9 @@ __all__ = [
     "save",
     "solvers",
     "streams",
+    "to_c",
+    "to_libsvm",
+    "to_onnx",
 ]
 
 _HOMES = {
@@ -55,10 +66,16 @@ _HOMES = {
     "BudgetOneClassSVM": "budgetsvm._estimators.one_class.estimator",
     "BudgetSVC": "budgetsvm._estimators.svc",
     "BudgetSVR": "budgetsvm._estimators.svr",
+    "CHeader": "budgetsvm._formats.c.export",
+    "Compressed": "budgetsvm._estimators.compression.compress",
     "Polished": "budgetsvm._estimators.polish_function",
-    "load": "budgetsvm._formats.native",
+    "compress": "budgetsvm._estimators.compression.compress",
+    "load": "budgetsvm._formats.load",
     "polish": "budgetsvm._estimators.polish_function",
     "save": "budgetsvm._formats.native",
+    "to_c": "budgetsvm._formats.c.export",
+    "to_libsvm": "budgetsvm._formats.libsvm.estimators",
+    "to_onnx": "budgetsvm._formats.onnx.export",
 }
 
 

@@ -18,7 +18,7 @@ _SCALER = "scaler"
 
 @public_in("budgetsvm")
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a file, from which :func:`load` makes it again.
+    """Write a fitted estimator to a file, from which :func:`budgetsvm.load` makes it again.
 
     The file is complete or not there at all: an older one stays in its place until the new one is on the disk.
 
@@ -61,36 +61,9 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
             file.write(part)
 
 
-@public_in("budgetsvm")
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read an estimator from a file that :func:`save` has written.
-
-    Nothing in a file is run, and nothing in it is trusted: a file from elsewhere does no harm. It is either the
-    estimator that was written, which predicts and goes on training as that does, or an error.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    estimator : estimator or Pipeline
-        What was saved. A monitor, scikit-learn's callbacks and metadata requests are not part of it.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, or something else, or of a newer version of this package.
-    OSError
-        If it cannot be read.
-
-    Examples
-    --------
-    See :func:`save`.
-    """
-    where = os.fspath(path)
-    record = from_bytes(Path(path).read_bytes(), where)
+def of_native(buffer: bytes, where: str) -> Any:
+    """Return the estimator of a file that `save` has written."""
+    record = from_bytes(buffer, where)
     scaler = record.pop(_SCALER, None)
     try:
         machine = machine_of(record)

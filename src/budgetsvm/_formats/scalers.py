@@ -1,8 +1,10 @@
 """Scikit-learn's scalers as plain records, and back."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
@@ -19,18 +21,44 @@ _KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 
 
-def scaler_record(scaler: Any) -> Record:
-    """Return a record of a fitted scaler."""
+def _kind_of(scaler: Any, instead: str) -> str:
+    """Return the name of a fitted scaler's class."""
     kind = type(scaler).__name__
     if type(scaler) is not _KINDS.get(kind, (None,))[0]:
-        message = (
-            f"a pipeline that begins with a {kind} cannot be saved: only with one of {', '.join(_KINDS)}; "
-            "use a pickle"
-        )
+        message = f"a pipeline that begins with a {kind} cannot be saved: only with one of {', '.join(_KINDS)}; {instead}"
         raise ValueError(message)
     if not hasattr(scaler, "n_features_in_"):
         message = f"this {kind} is not fitted yet: there is nothing to save"
         raise NotFittedError(message)
+    return kind
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """What a scaler does to a row: factor * x + shift, and then clip to a range."""
+
+    factor: NDArray[np.float64]
+    shift: NDArray[np.float64]
+    clip: tuple[float, float] | None = None
+
+
+def affine_of(scaler: Any) -> Affine:
+    """Return what a fitted scaler does."""
+    kind = _kind_of(scaler, "use ONNX")
+    one, none = np.ones(scaler.n_features_in_), np.zeros(scaler.n_features_in_)
+    if kind == "MinMaxScaler":
+        least, largest = map(float, scaler.feature_range)
+        clip = (least, largest) if scaler.clip else None
+        return Affine(_wide(scaler.scale_), _wide(scaler.min_), clip)
+    factor = one if scaler.scale_ is None else 1 / _wide(scaler.scale_)
+    mean = getattr(scaler, "mean_", None) if getattr(scaler, "with_mean", False) else None
+    edges = (-1.0, 1.0) if getattr(scaler, "clip", False) else None  # of MaxAbsScaler
+    return Affine(factor, none if mean is None else -_wide(mean) * factor, edges)
+
+
+def scaler_record(scaler: Any) -> Record:
+    """Return a record of a fitted scaler."""
+    kind = _kind_of(scaler, "use a pickle")
     names = getattr(scaler, "feature_names_in_", None)
     parameters = scaler.get_params(deep=False)
     if kind == "MinMaxScaler":

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -33,9 +34,15 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_data(path: str, options: dict[str, Any], n_features: int | None = None) -> tuple[Any, Any]:
-    """Return rows and labels; takes the options of `data_options` from others."""
+def read_data(
+    path: str, options: dict[str, Any], n_features: int | None = None, *, least: int = 0
+) -> tuple[Any, Any]:
+    """Return rows and labels; takes the options of `data_options` from others.
+
+    Rows of LIBSVM files, which do not say how many features they have, get so many at least.
+    """
     from budgetsvm.streams import read_blocks
+    from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 
     given: dict[str, Any] = {"n_features": n_features, "format": options.pop("format")}
     for name in ("delimiter", "header", "zero_based", "target"):
@@ -43,7 +50,45 @@ def read_data(path: str, options: dict[str, Any], n_features: int | None = None)
         if value is not None:
             given[name] = _column(value) if name == "target" else value
     with _file(path) as file:
-        return read_blocks(file, **given).whole()
+        blocks = read_blocks(file, **given)
+        X, y = blocks.whole()
+    if isinstance(blocks, LibsvmBlocks) and X.shape[1] < least:
+        X = _widened(X, least)
+    return X, y
+
+
+def _widened(X: Any, n_features: int) -> Any:
+    import numpy as np
+
+    if isinstance(X, np.ndarray):
+        return np.pad(X, ((0, 0), (0, n_features - X.shape[1])))
+    X.resize(X.shape[0], n_features)
+    return X
+
+
+def load_for(model: Path, data: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return a model, rows and labels.
+
+    A model of LIBSVM does not say how many features it is for. Those that no support vector has count all the same,
+    and those that no row has are zero.
+    """
+    from budgetsvm import load
+
+    machine = load(model)
+    if not is_model_of_libsvm(model):
+        return machine, *read_data(data, options, machine.n_features_in_)
+    X, y = read_data(data, options, least=machine.n_features_in_)
+    if X.shape[1] > machine.n_features_in_:
+        machine = load(model, n_features=X.shape[1])
+    return machine, X, y
+
+
+def is_model_of_libsvm(model: Path) -> bool:
+    """Whether a file is a model of LIBSVM."""
+    from budgetsvm._formats.libsvm.read import is_libsvm
+
+    with model.open("rb") as file:
+        return is_libsvm(file.read(100))
 
 
 def kind_of(machine: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, read_data
+from budgetsvm.cli._data import data_options, kind_of, load_for
 
 _MANY = 12  # classes: their confusion no longer fits the screen
 
@@ -22,10 +22,7 @@ def command(data: str, model: Path, as_json: bool, **options: Any) -> None:
     \b
       budgetsvm evaluate ijcnn1.t ijcnn1.bsvm
     """
-    from budgetsvm import load
-
-    machine = load(model)
-    X, y = read_data(data, options, machine.n_features_in_)
+    machine, X, y = load_for(model, data, options)
     facts = _facts(machine, X, y)
     if as_json:
         click.echo(json.dumps(facts))

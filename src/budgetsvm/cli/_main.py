@@ -13,7 +13,7 @@ _FAILED, _MISUSED = 1, 2
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 #: The commands, each a module of its own; what is slow to import is imported when it runs.
-COMMANDS = ("train", "predict", "evaluate", "cv", "scale", "info", "demo")
+COMMANDS = ("train", "predict", "evaluate", "cv", "scale", "convert", "info", "demo")
 
 
 class _Commands(click.Group):
@@ -46,6 +46,7 @@ def program() -> None:
       budgetsvm train -c 32 -g 2 -B 500 ijcnn1 ijcnn1.bsvm
       budgetsvm predict ijcnn1.t ijcnn1.bsvm predictions
       budgetsvm cv -v 5 --scale standard data.csv --target income
+      budgetsvm convert ijcnn1.bsvm ijcnn1.onnx
 
     Results go to standard output, messages to standard error. Exit codes: 0, or 1 if the command failed, 2 if it was
     misused, 130 if it was interrupted.

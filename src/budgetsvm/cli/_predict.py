@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, read_data
+from budgetsvm.cli._data import data_options, kind_of, load_for
 
 
 @click.command("predict", context_settings={"show_default": True})
@@ -30,13 +30,10 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     \b
       budgetsvm predict ijcnn1.t ijcnn1.bsvm predictions
     """
-    from budgetsvm import load
-
-    machine = load(model)
     quiet, probability, decision = (
         options.pop(name) for name in ("quiet", "probability", "decision")
     )
-    X, y = read_data(data, options, machine.n_features_in_)
+    machine, X, y = load_for(model, data, options)
     found = machine.predict(X)
     lines = _lines(machine, X, found, probability == "1", decision)
     if out is None:

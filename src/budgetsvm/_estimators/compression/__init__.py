@@ -1,0 +1,1 @@
+"""Fewer terms for models that are trained already, wherever they come from."""

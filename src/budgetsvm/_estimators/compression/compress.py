@@ -1,0 +1,145 @@
+"""Fewer terms for a trained estimator: a function."""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+
+from budgetsvm._common.checks import check_integer
+from budgetsvm._common.public import public_in
+from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.compression.terms import Smaller
+from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
+from budgetsvm._estimators.svc import BudgetSVC
+from budgetsvm._estimators.svr import BudgetSVR
+from budgetsvm._estimators.two_phases import CERTIFICATE
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm.kernels import Sigmoid
+
+
+@public_in("budgetsvm")
+@dataclass(frozen=True, eq=False)
+class Compressed:
+    """What :func:`compress` returns: the smaller estimator, and what it has lost.
+
+    Attributes
+    ----------
+    estimator : estimator or Pipeline
+        Of the same kind as the one given.
+    n_terms : tuple of int
+        How many terms there were, and are.
+    distance : float
+        ‖f_big - f_small‖ / ‖f_big‖ in the Hilbert space of the kernel, biases left out. NaN for the sigmoid kernel.
+    difference : float or None
+        Root mean square of the differences of decision values, or of predictions of regression, on the rows given.
+    agreement : float or None
+        The share of the rows given on which both predict the same label.
+    """
+
+    estimator: Any
+    n_terms: tuple[int, int]
+    distance: float
+    difference: float | None = None
+    agreement: float | None = None
+
+
+@public_in("budgetsvm")
+def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
+    """Return an estimator with at most `budget` terms, as near as can be to a larger one.
+
+    Neither labels nor training data are needed: what is approximated is the model itself, e.g. one of LIBSVM with
+    thousands of support vectors. Terms are merged (Gaussian kernel), or chosen among those of the larger model, whichever
+    comes nearer; then their coefficients are fitted to it. Where there are training data, ``fit`` with this budget gives
+    a better model.
+
+    Parameters
+    ----------
+    estimator : BudgetSVC, BudgetSVR, BudgetOneClassSVM, or a Pipeline that ends with one
+        A fitted estimator; it is not changed.
+    budget : int
+        The largest number of terms.
+    X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+        Rows like those that predictions will be asked for. If given, the coefficients are fitted to the decision values
+        of these rows instead of the whole function. The sigmoid kernel needs it.
+
+    Returns
+    -------
+    compressed : Compressed
+        With attributes estimator, n_terms, distance, difference and agreement.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from budgetsvm import BudgetSVC, compress
+    >>> X, y = make_moons(1000, noise=0.2, random_state=0)
+    >>> large = BudgetSVC(C=10, gamma=2, budget=200, random_state=0).fit(X, y)
+    >>> small = compress(large, 30, X)
+    >>> small.n_terms[1], bool(small.agreement > 0.98)
+    (30, True)
+    """
+    budget = check_integer("budget", budget, least=1)
+    if isinstance(estimator, Pipeline):
+        rows = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
+        found = compress(estimator[-1], budget, rows)
+        steps = [*estimator.steps[:-1], (estimator.steps[-1][0], found.estimator)]
+        return replace(found, estimator=Pipeline(steps))
+    if not isinstance(estimator, BudgetSVC | BudgetSVR | BudgetOneClassSVM):
+        message = f"a {type(estimator).__name__} cannot be compressed: only machines of budgetsvm"
+        raise ValueError(message)
+    if not hasattr(estimator, "_expansion"):
+        message = f"this {type(estimator).__name__} is not fitted yet: there is nothing to compress"
+        raise NotFittedError(message)
+    if X is not None:
+        X = estimator._validate(X, reset=False)
+    return _compressed(estimator, budget, X)
+
+
+def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
+    model = estimator._expansion
+    if len(model) <= budget:
+        model, distance = replace(model), 0.0
+    elif X is None and isinstance(model.kernel, Sigmoid):
+        message = "the sigmoid kernel has no Hilbert space in which models are near: give rows X"
+        raise ValueError(message)
+    else:
+        smaller = Smaller(model, count_threads(estimator.n_jobs))
+        settings = replace(estimator._settings(), budget=budget)
+        detector = isinstance(estimator, BudgetOneClassSVM)
+        bias = detector or bool(settings.intercept or model.bias.any())
+        model, squared = smaller.nearest(smaller.terms(settings), X, bias=bias)
+        distance = _root_of_share(squared, smaller.squared_norm)
+        if isinstance(model.kernel, Sigmoid):
+            distance = float("nan")
+    small = _with_model(estimator, model, budget)
+    n_terms = len(estimator._expansion), len(model)
+    return Compressed(small, n_terms, distance, *_compared(estimator, small, X))
+
+
+def _root_of_share(part: float, whole: float) -> float:
+    return float(np.sqrt(part / whole)) if whole > 0 else 0.0
+
+
+def _with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
+    """Return a copy with another model, for which nothing has been proved."""
+    small = copy(estimator)
+    for name in (*CERTIFICATE, "validation_scores_"):
+        small.__dict__.pop(name, None)
+    if isinstance(estimator, BudgetOneClassSVM):  # whose scores have no bias, but an offset
+        small._offset = estimator.offset_ - estimator._scale * float(model.bias[0])
+        model = replace(model, bias=np.zeros(1))
+    small._expansion, small._dual, small._origin = model, None, None
+    return small.set_params(budget=budget)
+
+
+def _compared(big: Any, small: Any, X: Any) -> tuple[float | None, float | None]:
+    """Return the difference of values and the agreement of labels, on rows if there are any."""
+    if X is None:
+        return None, None
+    regression = isinstance(big, BudgetSVR)
+    values = [one.predict(X) if regression else one.decision_function(X) for one in (big, small)]
+    difference = float(np.sqrt(np.mean((values[0] - values[1]) ** 2)))
+    same = None if regression else float(np.mean(big.predict(X) == small.predict(X)))
+    return difference, same

@@ -1,0 +1,137 @@
+"""Which terms a smaller model gets, and the coefficients that bring it nearest to a larger one.
+
+Without data, nearest is meant in the Hilbert space of the kernel: ‖f_small - f_big‖² is least for the orthogonal projection
+of f_big on the span of the terms, K_zz β = f_big(z). With data, it is the sum of squared differences of the values of its rows, and
+the projection decides on what these leave open.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+
+from budgetsvm._common.threads import single_threaded_blas
+from budgetsvm._learn.learn import reduce_to_budget
+from budgetsvm._learn.settings import Settings
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.basis import Basis
+from budgetsvm.kernels import Callback
+from budgetsvm.maintenance import Merge
+
+_Matrix = NDArray[np.float64]
+
+_ROWS_AT_ONCE = 1 << 12
+_RANK = 1e-10  # of the largest k(x, x): less than that is not worth a term
+_LEFT_OPEN = 1e-9  # weight of the projection against that of the rows
+
+
+class Smaller:
+    """Smaller models than a given one."""
+
+    def __init__(self, model: KernelExpansion, n_threads: int) -> None:
+        # Points are relative to the centre already.
+        self.big = replace(model.in_precision(np.float64), centre=None)
+        self.sums = replace(self.big, bias=np.zeros(len(model.bias)))
+        self._centre, self._dtype, self._threads = model.centre, model.points.dtype.type, n_threads
+        self._values = self.sums.decision(self.big.points, n_threads)
+        #: ‖f_big‖², all outputs together and without their biases
+        self.squared_norm = float((self.big.coef.T * self._values).sum())
+
+    def terms(self, settings: Settings) -> _Matrix:
+        """Return the points of a model with so many terms: merged, or chosen among those of the larger one."""
+        chosen = self.big.points[self._chosen(settings.budget or 1)]
+        if not self.big.kernel.mergeable:
+            return chosen
+        merged = reduce_to_budget(self.big, replace(settings, maintenance=Merge())).points
+        return max(
+            (merged, chosen), key=lambda points: float((self._projection(points)[1] ** 2).sum())
+        )
+
+    def _chosen(self, budget: int) -> list[int]:
+        """Choose points one by one, each so that the projection gains most of ‖f_big‖².
+
+        A Cholesky decomposition whose pivots look at the function: S. Müller & R. Schaback, A Newton basis for kernel
+        spaces, J. Approx. Theory 161, 2009; Y. C. Pati et al., Orthogonal matching pursuit, Asilomar 1993.
+        """
+        points, kernel = self.big.points, self.big.kernel
+        if isinstance(kernel, Callback):
+            new = kernel.of_itself(points)
+        else:
+            new = kernel.diagonal((points**2).sum(axis=1))
+        least, left = _RANK * float(new.max(initial=0.0)), self._values.copy()
+        features = np.zeros((len(points), min(budget, len(points))))
+        chosen: list[int] = []
+        for m in range(features.shape[1]):
+            usable = new > least
+            gains = np.where(usable, (left**2).sum(axis=1), 0.0) / np.where(usable, new, 1.0)
+            best = int(gains.argmax())
+            if not gains[best] > 0:
+                break
+            column = self._kernel_values(points[best : best + 1])[:, 0]
+            column -= features[:, :m] @ features[best, :m]
+            column /= np.sqrt(new[best])
+            left -= np.outer(column, left[best] / column[best])
+            features[:, m], new = column, new - column**2
+            new[best], chosen = 0.0, [*chosen, best]
+        return chosen or [0]
+
+    def _kernel_values(self, points: _Matrix) -> _Matrix:
+        """Return k of all terms of the larger model with some points."""
+        others = self.big.with_points(points)
+        return np.asarray(others.kernel_values(self.big.points, self._threads), np.float64)
+
+    def _projection(self, points: _Matrix) -> tuple[Basis, _Matrix]:
+        """Return a basis of points, and the projection in its orthonormal coordinates, (coordinates, outputs)."""
+        basis = Basis.of(points, self.big.kernel)
+        values = self.sums.decision(basis.points, self._threads)
+        with single_threaded_blas():
+            outputs = [basis.projection(np.ascontiguousarray(column)) for column in values.T]
+        return basis, np.column_stack(outputs)
+
+    def nearest(self, points: _Matrix, X: Any, *, bias: bool) -> tuple[KernelExpansion, float]:
+        """Return the model with these points, or with fewer, and ‖f_small - f_big‖². X may be None."""
+        basis, projection = self._projection(points)
+        coordinates, shift = projection, np.zeros(len(self.big.bias))
+        if X is not None:
+            with single_threaded_blas():
+                coordinates, shift = self._on_rows(basis, projection, X, bias)
+        with single_threaded_blas():
+            coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])
+        distance = self.squared_norm - 2 * (projection * coordinates).sum() + (coordinates**2).sum()
+        model = KernelExpansion(
+            self.big.kernel,
+            basis.points.astype(self._dtype),
+            coef,
+            self.big.bias + shift,
+            self._centre,
+        )
+        return model, max(0.0, float(distance))
+
+    def _on_rows(
+        self, basis: Basis, projection: _Matrix, X: Any, bias: bool
+    ) -> tuple[_Matrix, _Matrix]:
+        """Solve the least squares problem on rows: coordinates, and what to add to the biases."""
+        size, n_outputs = len(basis), len(self.big.coef)
+        gram, wanted = np.zeros((size + bias, size + bias)), np.zeros((size + bias, n_outputs))
+        terms = replace(self.big.with_points(basis.points), centre=self._centre)
+        sums = replace(self.sums, centre=self._centre)
+        for rows in _blocks(X):
+            features = basis.features(terms.kernel_values(rows, self._threads))
+            if bias:
+                features = np.column_stack([features, np.ones(len(features))])
+            gram += features.T @ features
+            wanted += features.T @ sums.decision(rows, self._threads)
+        open_weight = _LEFT_OPEN * float(np.trace(gram)) / len(gram)
+        wanted[:size] += open_weight * projection
+        gram[np.diag_indices_from(gram)] += open_weight
+        found = solve(gram, wanted, assume_a="pos")
+        shift: _Matrix = found[size:].sum(axis=0)
+        return found[:size], shift
+
+
+def _blocks(X: Any) -> Iterator[Any]:
+    for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+        yield X[start : start + _ROWS_AT_ONCE]

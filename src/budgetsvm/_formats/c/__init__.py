@@ -1,0 +1,1 @@
+"""Models as C: one header, for machines without Python."""

@@ -1,0 +1,1 @@
+"""Models of LIBSVM: the text that svm-train writes and svm-predict reads."""

@@ -1,0 +1,1 @@
+"""Models for ONNX runtimes (extra ``onnx``)."""

@@ -1,0 +1,70 @@
+"""Estimators as ONNX models: a function."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from budgetsvm._common.public import public_in
+
+
+@public_in("budgetsvm")
+def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
+    """Return a fitted estimator, or a pipeline, as a model for ONNX runtimes; needs the extra ``onnx``.
+
+    Inside, it computes in double precision, so that decision values are those of the estimator to all digits that the
+    type of the rows has. After the first call skl2onnx knows the estimators of this package: its own functions convert
+    them, too, also where they stand in ``CalibratedClassifierCV`` and the like.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+        BudgetSVC, BudgetSVR, BudgetOneClassSVM or BudgetFeatures, with any kernel but a Python function; or a
+        pipeline of steps that skl2onnx knows.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Some rows, as they are to be given to the runtime: float32 or float64. Their values do not matter.
+    target_opset : int or dict, default=None
+        The version of ONNX to write, at least 13; by default the newest that skl2onnx knows.
+
+    Returns
+    -------
+    model : onnx.ModelProto
+        Its outputs are, of a BudgetSVC, ``label``, ``probabilities`` if it has some, and ``scores``, the decision values, as
+        (n_samples, 1) for two classes; of a BudgetOneClassSVM ``label`` and ``scores``; of others ``variable``.
+        ``model.SerializeToString()`` are the bytes of its file.
+
+    Raises
+    ------
+    ImportError
+        If skl2onnx is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_moons
+    >>> from budgetsvm import BudgetSVC, to_onnx
+    >>> X, y = make_moons(300, noise=0.2, random_state=0)
+    >>> model = BudgetSVC(gamma=2, budget=20, random_state=0).fit(X, y)
+    >>> onnx_model = to_onnx(model, X.astype(np.float32))
+    >>> [output.name for output in onnx_model.graph.output]
+    ['label', 'scores']
+    """
+    try:
+        import skl2onnx
+    except ImportError as error:
+        message = "ONNX needs skl2onnx: install budgetsvm[onnx]"
+        raise ImportError(message) from error
+    from budgetsvm._formats.onnx.converters import register
+
+    register()
+    if sparse.issparse(X):
+        X = X[:1].toarray()
+    elif not hasattr(X, "dtypes"):  # a table keeps its columns, as skl2onnx has it
+        X = np.asarray(X)[:1]
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float32)
+    # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
+    return skl2onnx.to_onnx(estimator, X, target_opset=target_opset, options=options)

@@ -1,0 +1,115 @@
+"""What the command does."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from budgetsvm.cli._data import data_options, load_for
+
+_SUFFIXES = {
+    ".bsvm": "native",
+    ".model": "libsvm",
+    ".libsvm": "libsvm",
+    ".onnx": "onnx",
+    ".h": "c",
+}
+
+
+@click.command("convert", context_settings={"show_default": True})
+@click.option(
+    "--to",
+    type=click.Choice(["native", "libsvm", "onnx", "c"]),
+    help="The format of OUT.  [default: by its suffix .bsvm, .model, .libsvm, .onnx or .h]",
+)
+@click.option("-B", "--budget", type=click.IntRange(1), help="Reduce the model to so many terms.")
+@click.option(
+    "--data",
+    metavar="FILE",
+    help="With --budget: rows on which the smaller model is to agree with MODEL; labels do not matter.",
+)
+@data_options
+@click.option("--name", default="model", help="C: what names in the header begin with.")
+@click.option(
+    "--storage",
+    type=click.Choice(["float32", "float16", "int8"]),
+    default="float32",
+    help="C: the points of the terms.",
+)
+@click.option("--double", is_flag=True, help="ONNX: for rows of float64, not of float32.")
+@click.option("-q", "--quiet", is_flag=True, help="No messages.")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
+def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
+    """Write MODEL, of budgetsvm or LIBSVM, to OUT: for LIBSVM, ONNX runtimes, as C, or for budgetsvm itself.
+
+    With --budget, terms are merged, or chosen, until no more are left, and their coefficients fitted to MODEL. What that has
+    lost is printed.
+
+    \b
+      budgetsvm convert ijcnn1.bsvm ijcnn1.model
+      budgetsvm convert --budget 200 big.model small.model
+      budgetsvm convert --storage int8 small.bsvm small.h
+    """
+    from budgetsvm import load
+
+    kind = to or _SUFFIXES.get(out.suffix)
+    if kind is None:
+        message = f"the suffix of {str(out)!r} does not say which format is meant: say --to"
+        raise click.UsageError(message)
+    budget, data = options.pop("budget"), options.pop("data")
+    if data is not None and budget is None:
+        raise click.UsageError("--data is for --budget: without that, nothing is fitted")
+    if data is None:
+        machine, X = load(model), None
+    else:
+        machine, X, _ = load_for(model, data, options)
+    lines: list[str] = []
+    if budget is not None:
+        machine, lines = _compressed(machine, budget, X)
+    lines += _write(machine, kind, out, options)
+    if not options["quiet"]:
+        click.echo("\n".join([*lines, f"{out}: {out.stat().st_size:,} bytes"]), err=True)
+
+
+def _compressed(machine: Any, budget: int, X: Any) -> tuple[Any, list[str]]:
+    """Return a smaller machine, and what there is to say about it."""
+    from budgetsvm import compress
+
+    found = compress(machine, budget, X)
+    lines = [f"{found.n_terms[0]} terms, now {found.n_terms[1]}"]
+    lines.append(f"relative difference of the functions: {found.distance:.3g}")
+    if found.difference is not None:
+        lines.append(f"difference of values on data (root mean square): {found.difference:.3g}")
+    if found.agreement is not None:
+        lines.append(f"same labels on data: {100 * found.agreement:.5g}%")
+    return found.estimator, lines
+
+
+def _write(machine: Any, kind: str, out: Path, options: dict[str, Any]) -> list[str]:
+    """Write the file, and return what there is to say about it."""
+    import budgetsvm
+    from budgetsvm._common.files import replacing
+
+    lines = []
+    if kind == "native":
+        budgetsvm.save(machine, out)
+        return []
+    if kind == "libsvm":
+        content = budgetsvm.to_libsvm(machine).encode()
+    elif kind == "onnx":
+        import numpy as np
+
+        dtype = np.float64 if options["double"] else np.float32
+        example = np.zeros((1, machine.n_features_in_), dtype)
+        content = budgetsvm.to_onnx(machine, example).SerializeToString()
+    else:
+        header = budgetsvm.to_c(machine, name=options["name"], storage=options["storage"])
+        content = header.text.encode()
+        lost = f"by the points in {options['storage']}: {header.distance:.3g}"
+        lines = [
+            f"tables of {header.n_bytes:,} bytes; relative difference of the functions, {lost}"
+        ]
+    with replacing(out, durable=True) as file:
+        file.write(content)
+    return lines

@@ -1,0 +1,172 @@
+"""Fewer terms for a trained estimator: as near as terms allow, and what it says of the loss is true."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tools.frozen import frozen
+
+from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, compress
+from budgetsvm._estimators.compression.terms import Smaller
+from budgetsvm._estimators.snapshots import snapshot_of
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm.kernels import Gaussian
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((300, 3))
+Y = np.where(X[:, 0] * X[:, 1] + 0.3 * RNG.standard_normal(300) > 0, "a", "b")
+CLASSES = np.digitize(X[:, 0] + X[:, 1] ** 2, [0, 1])
+SUBJECTS: dict[str, Any] = {
+    "two classes": (BudgetSVC(C=10, gamma=0.5, fit_intercept=True), Y),
+    "single": (BudgetSVC(C=10, gamma=0.5, precision="single"), Y),
+    "classes": (BudgetSVC(C=10, gamma=0.5), CLASSES),
+    "targets": (BudgetSVR(C=10, gamma=0.5), 100 * X[:, :2] ** 2),
+    "detector": (BudgetOneClassSVM(nu=0.2, gamma=0.5), None),
+    "laplacian": (BudgetSVC(kernel="laplacian", gamma=0.3, maintenance="remove"), Y),
+    "poly": (BudgetSVC(kernel="poly", gamma=0.3, coef0=1, maintenance="remove"), CLASSES),
+}
+
+
+def trained(subject: str) -> Any:
+    model, y = SUBJECTS[subject]
+    return model.set_params(budget=100, random_state=0).fit(X, y)
+
+
+def values(model: Any) -> Any:
+    return model.predict(X) if isinstance(model, BudgetSVR) else model.decision_function(X)
+
+
+def squared_norm(coef: np.ndarray, points: np.ndarray, kernel: Any) -> float:
+    return float(np.sum(coef * (coef @ kernel.matrix(points, points))))
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_the_distance_is_that_of_the_definition(subject: str) -> None:
+    big = trained(subject)
+    before = frozen(snapshot_of(big))
+    found = compress(big, 10)
+    small = found.estimator
+    assert frozen(snapshot_of(big)) == before
+    assert found.n_terms == (len(big.support_vectors_), len(small.support_vectors_))
+    assert len(small.support_vectors_) <= small.budget == 10
+    points = np.concatenate([big.support_vectors_, small.support_vectors_])
+    coef = np.concatenate([big._expansion.coef, -small._expansion.coef], axis=1)
+    whole = squared_norm(big._expansion.coef, big.support_vectors_, big.kernel_)
+    distance = np.sqrt(squared_norm(coef, points, big.kernel_) / whole)
+    assert_allclose(found.distance, distance, rtol=1e-3, atol=1e-5)
+    assert found.distance < 0.9
+    assert not hasattr(small, "duality_gap_")
+    snapshot_of(small)  # it can be saved
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_no_other_coefficients_are_nearer(subject: str) -> None:
+    """The difference is orthogonal to all terms; on rows, the sum of squares has no slope."""
+    big = trained(subject)
+    small = compress(big, 10).estimator
+    Z = small.support_vectors_
+    kernel = big.kernel_.matrix
+    slope = kernel(Z, Z) @ small._expansion.coef.T
+    slope -= kernel(Z, big.support_vectors_) @ big._expansion.coef.T
+    assert abs(slope).max() < 1e-4 * abs(kernel(Z, big.support_vectors_)).max()
+    small = compress(big, 10, X).estimator
+    difference = (values(small) - values(big)).reshape(len(X), -1)
+    features = kernel(X, small.support_vectors_)
+    scale = np.linalg.norm(features) * np.linalg.norm(values(big))
+    assert abs(features.T @ difference).max() < 1e-4 * scale
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_what_it_says_of_rows(subject: str) -> None:
+    big = trained(subject)
+    found = compress(big, 15, X)
+    blind = compress(big, 15)
+    assert (blind.difference, blind.agreement) == (None, None)
+
+    difference = np.sqrt(np.mean((values(big) - values(found.estimator)) ** 2))
+    assert_allclose(found.difference, difference)
+    without = np.sqrt(np.mean((values(big) - values(blind.estimator)) ** 2))
+    assert difference <= without * (1 + 1e-4) + 1e-5 * abs(values(big)).max()
+    if subject == "targets":
+        assert found.agreement is None
+    else:
+        assert found.agreement == np.mean(big.predict(X) == found.estimator.predict(X)) > 0.8
+
+
+def test_a_model_of_few_dimensions_loses_nothing() -> None:
+    """Of the linear kernel, as many terms as features are enough."""
+    model = BudgetSVC(kernel="linear", maintenance="remove", precision="double", budget=80)
+    big = model.set_params(basis="random", random_state=0).fit(X, Y)
+    big._expansion.__dict__["points"] = X[:80]
+    big._expansion.__dict__["coef"] = RNG.standard_normal((1, 80))
+    found = compress(big, 3)
+    assert found.n_terms == (80, 3)
+    assert found.distance < 1e-6
+    assert_allclose(found.estimator.decision_function(X), big.decision_function(X), atol=1e-8)
+
+
+def test_small_models_stay_as_they_are() -> None:
+    big = trained("two classes")
+    found = compress(big, 1000, X)
+    assert found.distance == found.difference == 0
+    assert found.agreement == 1
+    assert_array_equal(found.estimator.decision_function(X), big.decision_function(X))
+
+
+def test_the_better_one_of_merging_and_choosing() -> None:
+    """Of two terms near each other, the one between them is better than either."""
+    rng = np.random.default_rng(0)
+    centres = 10 * rng.permutation(64)[:20, np.newaxis] // np.array([16, 4, 1]) % 40
+    points = np.concatenate([centres - 0.2, centres + 0.2])
+    model = KernelExpansion(Gaussian(0.5), points, np.ones((1, 40)), np.zeros(1), None)
+    smaller = Smaller(model, 1)
+    chosen = smaller.nearest(points[smaller._chosen(20)], None, bias=False)[1]
+    terms = smaller.terms(BudgetSVC(budget=20, gamma=0.5)._settings())
+    assert len(terms) == 20
+    assert smaller.nearest(terms, None, bias=False)[1] < 0.2 * chosen
+
+
+def test_fewer_rows_than_terms() -> None:
+    found = compress(trained("two classes"), 20, X[:5])
+    assert found.difference < 1e-3
+    assert found.distance < 0.9
+
+
+def test_pipelines() -> None:
+    big = make_pipeline(StandardScaler(), BudgetSVC(budget=60, random_state=0)).fit(5 * X, Y)
+    found = compress(big, 10, 5 * X)
+    assert found.agreement == np.mean(big.predict(5 * X) == found.estimator.predict(5 * X)) > 0.9
+    assert len(big[-1].support_vectors_) > len(found.estimator[-1].support_vectors_) == 10
+
+
+def test_one_class_has_an_offset_and_no_bias() -> None:
+    big = trained("detector")
+    assert compress(big, 10).estimator.offset_ == big.offset_
+    assert not compress(big, 10, X).estimator._expansion.bias.any()
+    assert abs(np.mean(compress(big, 20, X).estimator.predict(X) < 0) - 0.2) < 0.1
+
+
+def test_sigmoid_needs_rows() -> None:
+    model = BudgetSVC(kernel="sigmoid", gamma=0.1, maintenance="remove", budget=40)
+    big = model.set_params(basis="random", random_state=0).fit(X, Y)
+    budget = len(big.support_vectors_) - 1
+    with pytest.raises(ValueError, match="sigmoid kernel has no Hilbert space"):
+        compress(big, budget)
+    found = compress(big, budget, X)
+    assert np.isnan(found.distance)
+    assert found.agreement > 0.9
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ValueError, match="a BudgetFeatures cannot be compressed"):
+        compress(BudgetFeatures(5).fit(X, Y), 3)
+    with pytest.raises(NotFittedError, match="nothing to compress"):
+        compress(BudgetSVC(), 3)
+    with pytest.raises(ValueError, match="budget"):
+        compress(trained("two classes"), 0)
+    with pytest.raises(ValueError, match="features"):
+        compress(trained("two classes"), 3, X[:, :2])

@@ -1,0 +1,187 @@
+"""onnxruntime predicts by exported models as the estimators do."""
+
+import builtins
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, to_onnx
+
+RNG = np.random.default_rng(0)
+# Numbers that both precisions have: what is compared is the model, and not the rounding of its input.
+X = RNG.standard_normal((200, 3)).astype(np.float32).astype(np.float64)
+Y = np.where(X[:, 0] * X[:, 1] + 0.3 * RNG.standard_normal(200) > 0, 1, 0)
+CLASSES = np.digitize(X[:, 0] + X[:, 1] ** 2, [0, 1])
+KERNELS: dict[str, dict[str, Any]] = {
+    "linear": {"kernel": "linear"},
+    "poly": {"kernel": "poly", "degree": 3, "gamma": 0.3, "coef0": 1.0},
+    "rbf": {"kernel": "rbf", "gamma": 0.7},
+    "laplacian": {"kernel": "laplacian", "gamma": 0.3},
+    "sigmoid": {"kernel": "sigmoid", "gamma": 0.1, "coef0": -0.5},
+}
+
+
+def options(kernel: str) -> dict[str, Any]:
+    maintenance = "merge" if kernel == "rbf" else "remove"
+    own = {"maintenance": maintenance, "budget": 25, "random_state": 0, "precision": "double"}
+    return KERNELS[kernel] | own
+
+
+def run(model: Any, rows: Any) -> dict[str, np.ndarray]:
+    """Return all outputs of an ONNX model by their names."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), settings, providers=["CPUExecutionProvider"]
+    )
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": rows}), strict=True))
+
+
+def close(found: Any, expected: Any) -> None:
+    assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * abs(expected).max())
+
+
+@pytest.fixture(params=[np.float32, np.float64], ids=["single", "double"])
+def rows(request: pytest.FixtureRequest) -> np.ndarray:
+    return X.astype(request.param)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_two_classes(kernel: str, rows: np.ndarray) -> None:
+    model = BudgetSVC(fit_intercept=True, **options(kernel)).fit(X, Y)
+    found = run(to_onnx(model, rows), rows)
+    assert list(found) == ["label", "scores"]
+    assert found["scores"].dtype == rows.dtype
+    close(found["scores"][:, 0], model.decision_function(X))
+    assert_array_equal(found["label"], model.predict(X))
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "weston-watkins"])
+def test_several_classes(multi_class: Any, rows: np.ndarray) -> None:
+    model = BudgetSVC(multi_class=multi_class, **options("rbf")).fit(X, CLASSES)
+    found = run(to_onnx(model, rows), rows)
+    close(found["scores"], model.decision_function(X))
+    assert_array_equal(found["label"], model.predict(X))
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+def test_pairs_of_classes(shape: str, rows: np.ndarray) -> None:
+    if not hasattr(BudgetSVC, "_pairwise"):
+        pytest.skip("there is no multi_class='ovo'")
+    given = options("rbf") | {"multi_class": "ovo", "decision_function_shape": shape}
+    model = BudgetSVC(**given).fit(X, CLASSES)
+    found = run(to_onnx(model, rows), rows)
+    close(found["scores"], model.decision_function(X))
+    assert_array_equal(found["label"], model.predict(X))
+
+
+@pytest.mark.parametrize("y", [Y, CLASSES], ids=["two", "three"])
+def test_probabilities(y: np.ndarray, rows: np.ndarray) -> None:
+    model = BudgetSVC(loss="logistic", **options("rbf")).fit(X, y)
+    found = run(to_onnx(model, rows), rows)
+    assert list(found) == ["label", "probabilities", "scores"]
+    close(found["probabilities"], model.predict_proba(X))
+    close(found["scores"].reshape(model.decision_function(X).shape), model.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "b"], [False, True], [-1.0, 2.5e9], np.array([3, 9], np.uint8)], ids=str
+)
+def test_labels(names: Any) -> None:
+    labels = np.asarray(names)[Y]
+    model = BudgetSVC(**options("rbf")).fit(X, labels)
+    assert_array_equal(run(to_onnx(model, X), X)["label"], model.predict(X))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_targets", [1, 2])
+def test_regression(kernel: str, n_targets: int, rows: np.ndarray) -> None:
+    y = 500 + 20 * np.sin(X[:, :n_targets])
+    model = BudgetSVR(C=10, **options(kernel)).fit(X, y[:, 0] if n_targets == 1 else y)
+    found = run(to_onnx(model, rows), rows)["variable"]
+    close(found.reshape(model.predict(X).shape), model.predict(X))
+
+
+def test_one_class(rows: np.ndarray) -> None:
+    model = BudgetOneClassSVM(nu=0.2, **options("rbf")).fit(X)
+    found = run(to_onnx(model, rows), rows)
+    expected = model.decision_function(X)
+    close(found["scores"][:, 0], expected)
+    clear = abs(expected) > 1e-5 * abs(expected).max()
+    assert_array_equal(found["label"][clear], model.predict(X)[clear])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_features(kernel: str, rows: np.ndarray) -> None:
+    model = BudgetFeatures(**options(kernel)).fit(X, Y)
+    close(run(to_onnx(model, rows), rows)["variable"], model.transform(X))
+
+
+def test_far_from_the_origin() -> None:
+    """In single precision, distances far away are lost: not inside the graph."""
+    far = (1000 + X).astype(np.float32)
+    model = BudgetSVC(C=100, **options("rbf")).fit(far.astype(float), Y)
+    close(run(to_onnx(model, far), far)["scores"][:, 0], model.decision_function(far.astype(float)))
+
+
+def test_pipelines(rows: np.ndarray) -> None:
+    scaled = make_pipeline(StandardScaler(), BudgetSVC(**options("rbf"))).fit(X, Y)
+    found = run(to_onnx(scaled, rows), rows)
+    assert_array_equal(found["label"], scaled.predict(X))
+    close(found["scores"][:, 0], scaled.decision_function(X))
+    features = make_pipeline(BudgetFeatures(**options("rbf")), LogisticRegression()).fit(X, Y)
+    labels = next(iter(run(to_onnx(features, rows), rows).values()))
+    assert_array_equal(labels, features.predict(X))
+
+
+@pytest.mark.parametrize("y", [Y, CLASSES], ids=["two", "three"])
+def test_inside_of_others(y: np.ndarray) -> None:
+    model = CalibratedClassifierCV(BudgetSVC(**options("rbf")), cv=2).fit(X, y)
+    skl2onnx = pytest.importorskip("skl2onnx")
+    to_onnx(BudgetSVC(**options("rbf")).fit(X, Y), X)  # which lets skl2onnx know
+    single = X.astype(np.float32)
+    made = skl2onnx.to_onnx(model, single[:1], options={"zipmap": False})
+    found = run(made, single)
+    close(found["probabilities"], model.predict_proba(X))
+
+
+def test_sparse_and_other_examples() -> None:
+    model = BudgetSVC(**options("rbf")).fit(X, Y)
+    for example in (sparse.csr_array(X), X.tolist(), np.ones((5, 3), int), X[:1]):
+        kind = np.float32 if getattr(example, "dtype", None) == int else np.float64
+        found = run(to_onnx(model, example), X.astype(kind))
+        assert_array_equal(found["label"], model.predict(X))
+
+
+def test_a_model_without_terms() -> None:
+    model = BudgetSVR(**options("rbf")).fit(X, np.full(len(X), 7.0))
+    assert len(model.support_vectors_) == 0
+    close(run(to_onnx(model, X), X)["variable"][:, 0], np.full(len(X), 7.0))
+
+
+def test_kernel_functions_are_refused() -> None:
+    model = BudgetSVC(kernel=lambda A, B: A @ B.T, maintenance="remove", budget=5).fit(X, Y)
+    with pytest.raises(ValueError, match="ONNX cannot express the kernel"):
+        to_onnx(model, X)
+
+
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = builtins.__import__
+
+    def without(name: str, *args: Any, **named: Any) -> Any:
+        if name == "skl2onnx":
+            raise ImportError(name)
+        return genuine(name, *args, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"budgetsvm\[onnx\]"):
+        to_onnx(BudgetSVC(**options("rbf")).fit(X, Y), X)
