@@ -37,7 +37,9 @@ _LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and mor
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
-_RISE = 2.0  # of the predicted decrease from one step to the next: the one before was far from Newton's
+_RISE = (
+    2.0  # of the predicted decrease from one step to the next: the one before was far from Newton's
+)
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
 _PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P, or a smaller gap
 # Of P, what is less than before: another method takes over where there are kinks, and none where there are not.
@@ -145,7 +147,7 @@ def newton_on_samples(
     """Come near the solution on samples of the rows; returns w and the width reached."""
     matrix = span.matrix
     w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
-    sizes = sample_sizes(n, len(w), matrix.most_some, groups=matrix.groups)
+    sizes = sample_sizes(n, len(w), matrix.most_some, groups=bool(matrix.groups))
     for size in sizes:
         if w.any() and finished():
             break
