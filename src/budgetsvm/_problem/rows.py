@@ -21,6 +21,7 @@ Block: TypeAlias = NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32], NDArray
 Source: TypeAlias = tuple[Block, NDArray[np.int64] | None, NDArray[np.float64] | None]
 Precision: TypeAlias = type[np.float32] | type[np.float64]
 
+_MOST_FEATURES = (1 << 31) - 4097  # as the core counts
 _BLOCK_BYTES, _BLOCK_ROWS = 1 << 24, 4096  # small enough for threads to share the rows evenly
 _ZERO_SAMPLE, _MEDIAN_SAMPLE = (
     4096,
@@ -166,6 +167,9 @@ def as_rows(X: Any) -> Any:
 def _check_sparse(X: Any) -> None:
     """Raise a ValueError if compressed sparse rows point outside of themselves: nobody else looks."""
     starts, n = np.asarray(X.indptr), X.shape[1]
+    if n > _MOST_FEATURES:
+        message = f"X has {n} features, more than {_MOST_FEATURES}; leave out columns that are zero"
+        raise ValueError(message)
     sound = len(starts) == X.shape[0] + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
     if not (sound and starts[-1] <= min(len(X.indices), len(X.data))):
         raise ValueError("X is a broken sparse matrix: its indptr does not fit to its entries")

@@ -15,6 +15,7 @@
 
 #include "evaluate/changes.hpp"
 #include "evaluate/points.hpp"
+#include "model/spread_row.hpp"
 
 namespace budgetsvm {
 
@@ -30,6 +31,7 @@ class Batch {
           tiles_(static_cast<std::size_t>(padded(most, tile_) / tile_)),
           rows_(static_cast<std::size_t>(most)),
           values_(static_cast<std::size_t>(most)),
+          spread_(terms.features, terms.sparse != nullptr),
           features_(terms.features) {
         const std::int32_t room = padded(most, lanes<T>);
         // A row more than a power of two long: a panel's part of all rows does not fall into the
@@ -164,12 +166,11 @@ class Batch {
     }
 
     void fill_one_by_one(T* column) {
-        spread_.resize(static_cast<std::size_t>(features_));
         const Row<T> x = point();
-        x.spread(spread_.data());
+        spread_.take(x);
         for (std::int32_t q = current_ + 1; q < count_; ++q)
-            column[q] = kernel_.pair(rows_[q], own_norms_[q], spread_.data(), norm());
-        for (std::int32_t e = 0; e < x.count; ++e) spread_[x.feature(e)] = T(0);
+            column[q] = kernel_.pair(rows_[q], own_norms_[q], spread_, norm());
+        spread_.forget(x);
     }
 
     const Kernel& kernel_;
@@ -182,7 +183,7 @@ class Batch {
     std::vector<T> own_, own_norms_;  // the points as panels of terms
     std::vector<T> own_pairs_;        // (inserted points, own_stride)
     std::int64_t own_stride_;
-    std::vector<T> spread_;  // work space
+    SpreadRow<T> spread_;  // work space
     Changes<T> changes_;
     std::int64_t start_ = 0;
     std::int32_t count_ = 0, current_ = -1, features_;

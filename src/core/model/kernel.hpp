@@ -65,7 +65,7 @@ class Kernel {
     }
 
     template <class T>
-    T pair(Row<T> x, T x_norm, const T* z, T z_norm) const {
+    T pair(Row<T> x, T x_norm, const SpreadRow<T>& z, T z_norm) const {
         return visit([&](const auto& kernel) { return kernel.pair(x, x_norm, z, z_norm); });
     }
 

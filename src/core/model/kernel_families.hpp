@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/point.hpp"
+#include "model/spread_row.hpp"
 
 namespace budgetsvm {
 
@@ -117,7 +118,7 @@ struct RadialKernel {
 
     // The same for one point and one other, z, whose features are spread out.
     template <class T>
-    T pair(Row<T> x, T x_norm, const T* z, T z_norm) const {
+    T pair(Row<T> x, T x_norm, const SpreadRow<T>& z, T z_norm) const {
         double sum = 0;
         for (std::int32_t e = 0; e < x.count; ++e)
             sum = Distance::template add<PlainMath, double>(sum, x.values[e], z[x.feature(e)]);
@@ -242,7 +243,7 @@ struct DotKernel : ValueKernel<Self> {
     }
 
     template <class T>
-    T pair(Row<T> x, T, const T* z, T) const {
+    T pair(Row<T> x, T, const SpreadRow<T>& z, T) const {
         double sum = 0;
         for (std::int32_t e = 0; e < x.count; ++e)
             sum += static_cast<double>(x.values[e]) * z[x.feature(e)];

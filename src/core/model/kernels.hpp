@@ -85,7 +85,7 @@ struct Callback : ValueKernel<Callback> {
     }
 
     template <class T>
-    T pair(Row<T>, T, const T*, T) const {
+    T pair(Row<T>, T, const SpreadRow<T>&, T) const {
         return 0;  // of a point that is no term nothing is known: batches have one point
     }
 

@@ -193,6 +193,22 @@ def _split_in_two(X: Any) -> Any:
     )
 
 
+def test_more_features_than_can_be_counted() -> None:
+    X = sparse.csr_array(([1.0, 2.0], ([0, 1], [5, 3 * 10**9 - 1])), shape=(2, 3 * 10**9))
+    with pytest.raises(ValueError, match="X has 3000000000 features"):
+        BudgetSVC().fit(X, [0, 1])
+
+
+def test_very_many_features() -> None:
+    X, y = wide_rows(200, 12)
+    far = sparse.csr_array((X.data, X.indices * 600_000, X.indptr), shape=(200, 1_800_000_000))
+    models = [BudgetSVC(budget=20, gamma=0.2, random_state=0).fit(rows, y) for rows in (X, far)]
+    values = models[0].decision_function(X)
+    np.testing.assert_allclose(
+        models[1].decision_function(far), values, atol=0.05 * abs(values).max()
+    )
+
+
 @pytest.mark.parametrize("budget", [1, 2, 5000])
 def test_extreme_budgets(budget: int) -> None:
     X, y = wide_rows(150, 5)
