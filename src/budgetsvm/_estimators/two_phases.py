@@ -1,8 +1,10 @@
 """What all estimators share: the two phases of training."""
 
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
@@ -37,6 +39,12 @@ _EXACT_SHARE = 0.25  # for the full problem, where phase 1 may come after it
 FULL, SPAN = "full problem", "span"
 #: The attributes that a certificate is made of.
 CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
+
+
+@lru_cache(maxsize=1)
+def _room(second: int, look_up: Callable[[], float]) -> float:  # noqa: ARG001
+    """Return what is free of the memory, as it was in this second: to look it up takes a tenth of a small fit."""
+    return look_up()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +97,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Return what training has with it; its kernel has the numbers of the model's."""
         bars = (ProgressBar(self.tol),) if self.verbose > 0 else ()
         settings = replace(settings, kernel=self._expansion.kernel)
-        room = default_limit() if self.memory_limit is None else float(self.memory_limit)
-        return Training(settings, rng, started, Observers(*others, *bars), room)
+        room = self.memory_limit or _room(int(perf_counter()), default_limit)
+        return Training(settings, rng, started, Observers(*others, *bars), float(room))
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         """Do what is left to do after both phases."""
