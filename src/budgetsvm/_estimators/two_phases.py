@@ -54,7 +54,6 @@ class Training:
     rng: np.random.Generator
     started: float  #: a value of the clock
     observers: Observers
-    room: float  #: bytes that kernel values may take if nothing else is said; to look that up takes time
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -96,8 +95,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Return what training has with it; its kernel has the numbers of the model's."""
         bars = (current_bar(),) if self.verbose > 0 else ()
         settings = replace(settings, kernel=self._expansion.kernel)
-        room = default_limit() if self.memory_limit is None else float(self.memory_limit)
-        return Training(settings, rng, started, Observers(*others, *bars), room)
+        return Training(settings, rng, started, Observers(*others, *bars))
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
         """Do what is left to do after both phases."""
@@ -141,7 +139,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
-        limits, kernel = self._limits(training), self._expansion.kernel
+        limits, kernel = self._limits(training, look_up=False), self._expansion.kernel
         return worth_trying(problem, kernel, self._most_terms, limits)
 
     def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
@@ -311,8 +309,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         alpha = self._dual * problem.targets.box
         return Start(self._expansion.coef, self._expansion.bias, alpha)
 
-    def _limits(self, training: Training) -> Limits:
-        memory, room = LARGEST_LIMIT if self.memory_limit is None else training.room, training.room
+    def _limits(self, training: Training, *, look_up: bool = True) -> Limits:
+        """Return the limits of this call; without looking it up, there is room for all that may be used."""
+        if self.memory_limit is None:
+            # To look up what is free takes a tenth of a small fit.
+            memory, room = LARGEST_LIMIT, default_limit() if look_up else LARGEST_LIMIT
+        else:
+            memory = room = float(self.memory_limit)
         deadline = np.inf if self.time_limit is None else training.started + self.time_limit
         threads, clock = training.settings.n_threads, training.observers.clock
         return Limits(self.tol, self.max_passes, deadline, memory, threads, clock, room)
