@@ -40,6 +40,8 @@ _CHEAP = 2  # iterations: then the exact solution is had at once
 _PATIENCE = 20  # iterations that a factorisation must be worth if K_ZZ is to be tried alone
 _ROWS_FOR_GROUPS = 8  # per dimension
 _MOST_FAILURES = 2
+_MOST_ITERATIONS = 200  # with groups
+_DEAR = 5e10  # multiplications: a factor of 5000 terms
 
 
 class HessianSolver:
@@ -109,9 +111,10 @@ class HessianSolver:
         sample = samples.of(_ROWS_FOR_GROUPS * len(system.b))
         precondition = self._groups.factorise(system.matrix, sample, scale)
         other = costs.sum(costs.first_sample()) + costs.factor + self._typical * costs.iteration
-        worth = other / costs.iteration_of_groups(max(map(len, groups)))
+        worth = min(other / costs.iteration_of_groups(max(map(len, groups))), _MOST_ITERATIONS)
         x, reached, _ = system.iterate(x, precondition, worth, _OF_GROUPS)
-        found = reached <= _TOLERATED
+        # Whatever was reached is a direction of descent: better than a factor that would take minutes.
+        found = reached <= _TOLERATED or (costs.factor > _DEAR and bool(x.any()))
         self._failures = 0 if found else self._failures + 1
         return x, found
 
