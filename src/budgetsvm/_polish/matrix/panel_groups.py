@@ -18,22 +18,28 @@ _Vector = NDArray[np.float64]
 
 _GROUP = 512  # terms
 _TASKS = 16
-_LEAST = 1e-2  # beside what is left out of the rows of a problem
+_LEAST = 1e-12  # of K_ZZ: with thousands of terms, what is left out stays far below what a basis tells apart
 
 
 class TermPanels:
-    """The terms of a basis as rows: what is left of K_ZZ, and its groups."""
+    """The terms of a basis as rows: what is left of K_ZZ, in double, and the groups of another order of the terms.
+
+    K_ZZ may have eigenvalues so small that rounding to single precision would make them negative.
+    """
 
     def __init__(self, of: PanelStore, basis: Basis) -> None:
         self.groups = PanelGroups(of.terms, basis)
-        rows = Rows(basis.points, basis.points.dtype.type, None)
-        self._store = PanelStore(rows, of.terms, _LEAST * of.least, np.inf)
+        points = basis.points.astype(np.float64)
+        terms = OrderedTerms(points, np.zeros(len(points)), basis.kernel)
+        self._store = PanelStore(Rows(points, np.float64, None), terms, _LEAST, np.inf)
         self._store.keep(basis.n_threads)
-        self._shares = self._store.shares(np.arange(len(basis)))
+        self._shares = self._store.shares(np.arange(len(points)))
 
-    def times(self, padded: _Vector, n_threads: int) -> _Vector:
-        """Return K_ZZ times coefficients that are in the order of the panels."""
-        values = np.empty(len(self._store.rows))
+    def times(self, coef: _Vector, n_threads: int) -> _Vector:
+        """Return K_ZZ coef."""
+        terms, values = self._store.terms, np.empty(len(coef))
+        padded = np.zeros(terms.n_panels * terms.store.lanes)
+        padded[: len(coef)] = coef[terms.order]
 
         def evaluate(share: Share) -> None:
             some = np.empty(len(share.rows))

@@ -121,8 +121,8 @@ class PanelMatrix(RowMatrix):
 
     def gram_of_terms_times(self, coef: _Vector) -> _Vector:
         """Return K_ZZ coef, up to what is left out."""
-        out, padded = coef.copy(), self._padded(coef)
-        out[: len(self.basis)] = self._near.times(padded, self.n_threads)
+        out, size = coef.copy(), len(self.basis)
+        out[:size] = self._near.times(coef[:size], self.n_threads)
         return out
 
     def some(self, chosen: NDArray[np.int64]) -> "PanelMatrix":

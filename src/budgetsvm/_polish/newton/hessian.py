@@ -42,6 +42,8 @@ _CHEAP = 2  # iterations: then the exact solution is had at once
 _PATIENCE = 20  # iterations that a factorisation must be worth if K_ZZ is to be tried alone
 _ROWS_FOR_GROUPS = 8  # per dimension
 _MOST_FAILURES = 2
+_MOST_ITERATIONS = 200  # with groups
+_DEAR = 5e10  # multiplications: a factor of 5000 terms
 
 
 class HessianSolver:
@@ -117,10 +119,12 @@ class HessianSolver:
         sample = samples.of(_ROWS_FOR_GROUPS * len(system.b))
         precondition = self._groups.factorise(system.matrix, sample, scale)
         other = costs.sum(costs.first_sample()) + costs.factor + self._typical * costs.iteration
-        worth = other / costs.iteration_of_groups(max(map(len, groups)))
+        worth = min(other / costs.iteration_of_groups(max(map(len, groups))), _MOST_ITERATIONS)
         wanted = min(_OF_GROUPS, self.precision)
         x, reached, _ = system.iterate(x, precondition, worth, wanted)
-        found = reached <= (_TOLERATED if self.precision == _PRECISION else wanted)
+        enough = _TOLERATED if self.precision == _PRECISION else wanted
+        # Whatever was reached is a direction of descent: better than a factor that would take minutes.
+        found = reached <= enough or (costs.factor > _DEAR and bool(x.any()))
         self._failures = 0 if found else self._failures + 1
         return x, found
 
