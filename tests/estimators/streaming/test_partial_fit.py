@@ -41,7 +41,7 @@ def test_a_class_at_a_time(blobs):
     """No block has all classes, and no class is forgotten."""
     X, y = blobs
     for options in ({}, {"budget": None}):
-        model = make(C=1, gamma=0.1, multi_class="ovr", **options)
+        model = make(C=1, gamma=0.1, **options)
         for _ in range(2):
             for label in ("z", "x", "y"):
                 model.partial_fit(X[y == label], y[y == label], classes=["z", "x", "y"])
