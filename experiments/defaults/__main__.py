@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("table", choices=["bias", "classes", "grid"])
     parser.add_argument("--tuned", action="store_true", help="choose C, too")
     parser.add_argument("--only", default="", help="data sets, e.g. letter,usps")
+    parser.add_argument("--budget", type=int, default=500, help="of the grid")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     sets = {"bias": TWO, "classes": MANY, "grid": GRID}[given.table]
@@ -49,7 +50,7 @@ def main() -> None:
     }
     for name, make in chosen.items():
         if given.table == "grid":
-            print_grid(name, make())
+            print_grid(name, make(), given.budget)
         else:
             print_machines(name, make(), machines(given.table), tuned=given.tuned)
 
@@ -98,20 +99,20 @@ def measured(machine: Any, data: Split, *, tuned: bool) -> tuple[float, float, f
     return accuracy, seconds, prediction, int(terms)
 
 
-def print_grid(name: str, data: Split) -> None:
+def print_grid(name: str, data: Split, budget: int) -> None:
     """Print how much better than SVC the default is, in points; rows: gamma, columns: C."""
     print(f"\n{name}, points better than SVC; C from 1e-3 to 1e3, gamma downwards from 1e-3 to 1e3")
-    cells = np.array(list(differences(data))).reshape(len(_EXPONENTS), len(_EXPONENTS))
+    cells = np.array(list(differences(data, budget))).reshape(len(_EXPONENTS), len(_EXPONENTS))
     for row in cells:
         print("  " + " ".join(f"{cell:+6.1f}" for cell in row))
     print(f"  worst {cells.min():+.1f}, mean {cells.mean():+.2f}", flush=True)
 
 
-def differences(data: Split) -> Iterator[float]:
+def differences(data: Split, budget: int) -> Iterator[float]:
     """Compare with SVC, for one gamma and C after the other."""
     for gamma, C in product(_EXPONENTS, _EXPONENTS):
         options = {"C": 10.0**C, "gamma": 10.0**gamma}
-        theirs, ours = SVC(**options), BudgetSVC(random_state=0, n_jobs=1, **options)
+        theirs, ours = SVC(**options), BudgetSVC(budget=budget, random_state=0, n_jobs=1, **options)
         scores = [machine.fit(data.X, data.y).score(data.T, data.t) for machine in (theirs, ours)]
         yield 100 * (scores[1] - scores[0])
 

@@ -31,7 +31,8 @@ def model(moons, request):
 
 def test_fitted_attributes(moons):
     X, y = moons
-    model = BudgetSVC(C=10, gamma=2, budget=40, polish=False, random_state=0).fit(X, y)
+    options = {"polish": False, "fit_intercept": False}
+    model = BudgetSVC(C=10, gamma=2, budget=40, random_state=0, **options).fit(X, y)
     assert model.support_vectors_.shape == (40, 2)
     assert model.dual_coef_.shape == (1, 40)
     assert model.intercept_.shape == (1,)

@@ -60,7 +60,7 @@ def test_warm_start_takes_over_a_changed_kernel() -> None:
     model = make(warm_start=True, **options).fit(X, y)
     model.set_params(kernel="poly").fit(X, y)
     K = polynomial_kernel(X, model.support_vectors_, degree=2, gamma=0.5, coef0=1.0)
-    expected = K @ model.dual_coef_[0]
+    expected = K @ model.dual_coef_[0] + model.intercept_
     scale = abs(expected).max()
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=0, atol=1e-3 * scale)
     model.set_params(kernel=lambda A, B: A @ B.T).fit(X, y)

@@ -29,6 +29,7 @@ Kernel: TypeAlias = KernelRows | SomeKernelRows
 
 _SHARE, _FEWEST, _MOST = 6, 512, 2048  # of n, rows of a working set
 _STEPS_PER_ROW = 4
+_FEW = 0.125  # of the rows with something to do, on one side
 _RIGOUR = 0.5  # of the mean contribution to the gap: what a violation may be at the end of a round
 _LEAST_RIGOUR = 1e-8
 
@@ -153,18 +154,27 @@ class OutputDual:
         old[self._set] = True
         others = order[~old[order] & (gaps[order] > 0)]
         if self.constant:
-            others = self._from_both_sides(others)
+            idle = order[~old[order] & (gaps[order] == 0)]
+            others = self._from_both_sides(others, idle)
         fresh = others[: size - min(size // 2, len(self._set))]
         again = order[old[order]][: size - len(fresh)]
         self._set = np.sort(np.concatenate([fresh, again]))
         return self._set
 
-    def _from_both_sides(self, order: _Indices) -> _Indices:
-        """Return rows in turns: one whose α y is to grow, one whose is to fall; alone, neither side may move."""
+    def _from_both_sides(self, order: _Indices, idle: _Indices) -> _Indices:
+        """Return rows in turns: one whose α y is to grow, one whose is to fall; alone, neither side can move.
+
+        At α = 0 the best bias leaves one class nothing to do. Where a side has few rows, `idle` ones near the margin
+        are on it.
+        """
         targets, u = self.targets, self.targets.slack(self.f + self.bias)
-        grows = targets.y * (targets.alpha(u, 0.0) - self.alpha) > 0
-        sides = grows[order]
-        ranks = np.where(sides, np.cumsum(sides), np.cumsum(~sides))
+        grows = (targets.y * (targets.alpha(u, 0.0) - self.alpha) > 0)[order]
+        few_grow = 2 * np.count_nonzero(grows) < len(order)
+        if min(np.mean(grows), np.mean(~grows)) < _FEW if len(order) else False:
+            idle = idle[np.argsort(abs(u[idle]), kind="stable")][: len(order)]
+            order = np.concatenate([order, idle])
+            grows = np.append(grows, np.full(len(idle), few_grow))
+        ranks = np.where(grows, np.cumsum(grows), np.cumsum(~grows))
         return order[np.argsort(ranks, kind="stable")]
 
     def _change(self, chosen: _Indices, alpha: _Vector) -> None:

@@ -178,7 +178,7 @@ class SingleTarget(Targets):
     @cached_property
     def _trivial(self) -> float:
         """The least cost of no model at all, and of naming the class that most rows belong to."""
-        constants = (0.0, 1.0, -1.0) if np.ptp(self.y) > 0 else (0.0,)
+        constants = (0.0, 1.0, -1.0) if len(self) and np.ptp(self.y) > 0 else (0.0,)
         return min(self.cost(self.slack(np.full(len(self), c))) for c in constants)
 
     def gap(self, slack: _Vector, width: float) -> float:

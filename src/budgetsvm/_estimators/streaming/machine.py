@@ -114,6 +114,10 @@ class StreamingMachine(BudgetMachine):
         seen = self._rows_seen + len(encoded)
         problem = replace(self._problem(X, targets), n_total=seen)
         plan = Plan(len(encoded), done=self._visits)
+        # Where classes come one after the other, the bias of a classifier would run after them: it has none until a
+        # polish has found one.
+        if not self._bias_helps_terms and not self._expansion.bias.any():
+            settings = replace(settings, intercept=False)
         self._learn(problem, plan, self._training(settings, rng, started))
         # Only now: rows that were not learned, because something went wrong, were not seen.
         self._rows_seen = seen
