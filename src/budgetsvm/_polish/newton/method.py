@@ -27,6 +27,7 @@ _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
 _THINNEST = 1e-6
 _NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
 _ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
+_LONG_ENOUGH = 0.5  # of a step: a shorter one says that the width is narrow for where w is
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
@@ -34,7 +35,8 @@ _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so m
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _RISE = 2.0  # of the predicted decrease from one step to the next: the one before was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
-_PATIENCE = 25  # evaluations of all rows without a narrower width, or a smaller P
+_PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P, or less left to do
+_NEARER = 0.5  # of the decrease that a step predicts, which is what is left to do at its width
 # Of P, what is less than before: another method takes over where there are kinks, and none where there are not.
 _PROGRESS, _ANY_PROGRESS = 0.9, 1 - 1e-6
 # Parts: their least and largest share of all rows, and the share that may move too far.
@@ -189,7 +191,7 @@ class NewtonMethod:
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
         everything = self._everything()
-        patience, best = _PATIENCE, self.span.primal
+        patience, best, nearest = _PATIENCE, self.span.primal, np.inf
         enough = _PROGRESS if self.span.targets.loss.has_kinks else _ANY_PROGRESS
         while True:
             alpha = everything.alpha(self.f)
@@ -207,8 +209,11 @@ class NewtonMethod:
             else:
                 self._steps_on_part(chosen, alpha, point, finished)
             everything.width = self.width
-            progress = self.width < before or self.span.primal < enough * best
-            patience, best = (_PATIENCE, self.span.primal) if progress else (patience - 1, best)
+            nearer = self.decrease < _NEARER * nearest
+            progress = self.width < before or self.span.primal < enough * best or nearer
+            patience = _PATIENCE if progress else patience - 1
+            if progress:
+                best, nearest = self.span.primal, self.decrease
 
     def alpha(self) -> NDArray[np.float64]:
         """Return the dual point that belongs to its values."""
@@ -236,7 +241,8 @@ class NewtonMethod:
     def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
         """Return the width after a step, which had this excess before it."""
         goal = _EXCESS * self.tol * self.span.scale
-        if excess <= goal or step.decrease >= _ON_THE_WAY * self.span.scale:
+        on_the_way = step.decrease >= _ON_THE_WAY * self.span.scale
+        if excess <= goal or on_the_way or step.length < _LONG_ENOUGH:
             return width
         return width * float(
             np.clip(np.sqrt(goal / excess), *_NARROWING)
