@@ -21,9 +21,7 @@ def solve(deadline: float, doubtful: float) -> tuple[Outcome | None, int]:
     X = np.random.default_rng(0).standard_normal((900, 6))
     y = np.sign(X[:, 0] * X[:, 1])
     problem = Problem(Rows(X, np.float64, None), SingleTarget.of_labels(y, np.full(900, 10.0)))
-    nothing = KernelExpansion(
-        kernels.Gaussian(0.3), X[:0], np.zeros((1, 0)), np.zeros(1), None
-    )
+    nothing = KernelExpansion(kernels.Gaussian(0.3), X[:0], np.zeros((1, 0)), np.zeros(1), None)
     looks = count()
     limits: Any = Limits(
         1e-9, 500, deadline, 1e9, 1, clock=lambda: float(next(looks)), doubtful=doubtful

@@ -39,7 +39,9 @@ def best_bound(X: Any, y: Any, gamma: float, loss: str) -> float:
         f = K @ alpha
         best = min(best, 0.5 * alpha @ f + C * phi(loss, target - f).sum())
         share = np.clip(alpha / C, 1e-9, 1 - 1e-9)
-        slope = {"hinge": 0.0, "squared_hinge": alpha / (2 * C)}.get(loss, np.log(share / (1 - share)))
+        slope = {"hinge": 0.0, "squared_hinge": alpha / (2 * C)}.get(
+            loss, np.log(share / (1 - share))
+        )
         alpha = np.clip(alpha + step * (target - f - slope), 0, high)
     return float(best)
 

@@ -164,9 +164,7 @@ class HessianSolver:
             if sample.complete:
                 return solve_factored(factor, system.b)
             worth = (costs.sum(count) + costs.factor) / costs.iteration
-            x, found, iterations = system.iterate(
-                x, factor, worth + self._typical, self.precision
-            )
+            x, found, iterations = system.iterate(x, factor, worth + self._typical, self.precision)
             if found:
                 self._learn(costs, count, iterations)
             else:

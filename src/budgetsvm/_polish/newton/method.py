@@ -33,7 +33,7 @@ _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
-_RISE = 2.0  # of the predicted decrease from one step to the next: the one before was far from Newton's
+_RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
 _PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P, or less left to do
 _NEARER = 0.5  # of the decrease that a step predicts, which is what is left to do at its width
