@@ -1,6 +1,7 @@
 """Tolerances are reached, nothing fails where they are not, and the user is told."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,8 @@ from oracles.problems import moons, noisy_xor
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm import BudgetSVC, polish
+from budgetsvm._polish.convergence import warn_not_converged
+from budgetsvm._polish.result import Evidence, Polished
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -83,3 +86,18 @@ def test_a_loss_without_kinks_is_never_given_up(loss: Any, C: float) -> None:
     )
     assert result.converged
     assert result.passes < 300
+
+
+def test_the_warning_says_what_the_gap_is_measured_by() -> None:
+    """A gap within tol of P is not above tol; beside what a model saves it may be too large."""
+    nothing = np.zeros((1, 0))
+    found = Polished(nothing, nothing, np.zeros(1), None, 100.0, 99.5, 5e-3, False, 7)
+    for evidence, words in (
+        (None, ("within tol=0.01", "more than tol")),
+        (Evidence(np.arange(1), nothing, 10.0, 0.0), ("within tol=0.01", "0.05 of it")),
+    ):
+        with pytest.warns(ConvergenceWarning) as caught:
+            warn_not_converged(replace(found, evidence=evidence), 1e-2, single=False)
+        message = str(caught[0].message)
+        assert "above tol" not in message
+        assert all(word in message for word in words)

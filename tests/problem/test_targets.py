@@ -43,3 +43,12 @@ def test_scores() -> None:
     errors = np.array([[0.5, 0], [0, 0], [0.1, 0], [0, 1]])
     many = ManyTargets(box, EpsilonInsensitive(0.25), values + errors)
     assert many.score(values) == pytest.approx(-(0.25 + 0.75) / 8)
+
+
+def test_far_targets_do_not_count_unless_a_model_reaches_them() -> None:
+    target = np.array([0.0, 1.0, 1e6])
+    targets = SingleTarget(np.ones(3), EpsilonInsensitive(0.1), np.ones(3), target)
+    far = 1e6 - 20
+    assert targets.scale(far + 100, 0.0) == pytest.approx(100)
+    for primal in (0.999 * far, 1.0):  # more than that costs less than `far` alone would
+        assert targets.scale(primal, 0.0) == primal

@@ -27,6 +27,8 @@ class Limits:
     n_threads: int
     clock: Callable[[], float] = perf_counter
     room: float = inf  #: bytes that the machine has; what exceeds it is computed again and again
+    #: From when on to go on only where the end is in sight; a value of the clock.
+    doubtful: float = inf
 
     def reached(self, gap: float, passes: int) -> bool:
         """Whether a problem is solved, or has to be left as it is."""

@@ -96,7 +96,8 @@ objective_ : tuple of float
 converged_ : bool
     After a polish: whether `duality_gap_` is at most `tol` (and, where even the best model saves little
     of what a constant one costs, the gap is little beside that), and the costs of a sample of the rows,
-    computed anew in float64 by other formulas, agree with it.
+    computed anew in float64 by other formulas, agree with it. False, too, where rounding errors of
+    distances, of rows far from each other or from the origin, are too large to tell.
 certifies_ : {"full problem", "span"}
     After a polish: which problem `duality_gap_` and `objective_` are about. Where the budget is a quarter of the
     rows or more, the exact machine is tried first: "full problem" says that it, or a model as good up to

@@ -38,7 +38,8 @@ from budgetsvm.monitoring._watcher import watched_fit
 
 # Of a time limit, for phase 1; a fraction of a second in any case: without terms there is no model.
 _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
-_EXACT_SHARE = 0.25  # for the full problem, where phase 1 may come after it
+# For the full problem, where phase 1 may come after it, unless that is about to be solved.
+_EXACT_SHARE = 0.25
 
 #: What a certificate is about, as `certifies_` says it.
 FULL, SPAN = "full problem", "span"
@@ -155,9 +156,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     ) -> Outcome | None:
         """Solve the full problem, if that can be done within the budget and its share of the time."""
         how, start = self._polishing(training, observer), self._warm_point(problem)
-        if self.time_limit is not None and len(problem.rows) > (self._most_terms):
-            deadline = training.started + _EXACT_SHARE * self.time_limit
-            how = replace(how, limits=replace(how.limits, deadline=deadline))
+        if self.time_limit is not None and len(problem.rows) > self._most_terms:
+            doubtful = training.started + _EXACT_SHARE * self.time_limit
+            how = replace(how, limits=replace(how.limits, doubtful=doubtful))
         alpha = None if start is None else start.alpha
         return solve_exactly(self._expansion, problem, how, self._most_terms, alpha)
 

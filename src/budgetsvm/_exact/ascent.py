@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.dual import Certificate, OutputDual, set_size
 from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whole
 from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
@@ -25,6 +26,7 @@ _PAIR, _PAIR_FEATURE, _FEWER, _AFTER = 2e-8, 1e-10, 0.4, 0.2
 # Multiplications: what both phases would take, roughly, in passes over B columns and factorisations of B³.
 _PASSES, _FACTORISATIONS, _LEAST_WORK = 100, 0.5, 2e8
 _SOME_PASSES = 3
+_UNFORESEEN = 0.2  # of the time in doubt
 _TOO_MANY = 1.05  # times the budget: support vectors, before that is looked at
 #: Of the memory limit, for kernel values; the rest is for the points.
 HELD_SHARE = 0.75
@@ -52,6 +54,7 @@ class Ascent:
         self._probed, self._ranked = n <= budget, False
         self._task, self._goal = CLIMB, limits.tol
         how.observer.expect(_tasks(problem, budget, limits.n_threads))
+        self._past: list[tuple[float, float]] = []  # moments, and gaps of an output
 
     def begin(self, alpha: _Vector | None) -> None:
         """Begin at α, as far as it is feasible, or at 0."""
@@ -79,13 +82,14 @@ class Ascent:
         return high_enough
 
     def _climb(self, dual: OutputDual, gap: float) -> bool:
-        limits = self.how.limits
+        limits, self._past = self.how.limits, []
         while True:
             limits.tick()
             found = dual.certificate()
             self._show(dual, found)
             if found.gap <= gap or dual.passes >= limits.max_passes:
                 return True
+            self._look_ahead(found.gap, gap)
             if self._is_too_dear() or self._is_rough() or self._has_low_rank():
                 return False
             before, support = dual.work, dual.rows[dual.support]
@@ -95,6 +99,22 @@ class Ascent:
             self._uses[dual.rows[dual.support]] += 1
             if not goes_on:
                 return True
+
+    def _look_ahead(self, gap: float, goal: float) -> None:
+        """Raise OutOfTime where there is some doubt that the goal is reached in time, and no sign of it.
+
+        The gap falls about as fast as it did in the later half of the time so far.
+        """
+        limits = self.how.limits
+        now = limits.clock()
+        self._past.append((now, gap))
+        if now < limits.doubtful:
+            return
+        then, before = self._past[len(self._past) // 2]
+        rate = np.log(before / gap) / (now - then) if now > then and gap > 0 else 0.0
+        to_come = len(self.duals) * np.log(gap / goal) / rate if rate > 0 and goal > 0 else np.inf
+        if now + to_come > limits.deadline - _UNFORESEEN * (limits.deadline - limits.doubtful):
+            raise OutOfTime
 
     def _is_too_dear(self) -> bool:
         return self._work > self._most_work

@@ -24,6 +24,9 @@ from budgetsvm._problem.targets import SingleTarget
 _VISITS_PER_ROW, _FEWEST_VISITS = 4, 20_000
 _FEWEST_PASSES, _MOST_PASSES = 10, 500
 _MOST_PATIENCE = 512
+# Multiplications of a round beyond its first effort, at the most: so many passes over all rows, or a fraction of a
+# second; and what a pass takes besides.
+_MOST_FULL_PASSES, _FEW_WORK, _CALL = 1e4, 1e8, 2e4
 _ROUNDING = 4  # errors of an inner product, at the very most
 _LITTLE_PROGRESS = 0.6  # of the gap is left after a round
 
@@ -186,7 +189,11 @@ class WorkingSetAscent:
         """Return how many passes over so many rows a round has."""
         visits = max(_VISITS_PER_ROW * len(self.alpha), _FEWEST_VISITS)
         passes = np.clip(visits / max(1, count), _FEWEST_PASSES, _MOST_PASSES)
-        return int(self.effort * passes)
+        # On few rows, more of them take longer than Newton's method does, which does not mind bad conditions.
+        dimension = self.matrix.basis.dimension
+        work = max(_FEW_WORK, _MOST_FULL_PASSES * len(self.alpha) * dimension)
+        most = work / (_CALL + count * dimension)
+        return int(max(passes, min(self.effort * passes, most)))
 
     def _precision(self, block: Block) -> float:
         """Return the violation to stop at; one below the rounding errors of inner products is never reached."""

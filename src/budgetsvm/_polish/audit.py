@@ -27,6 +27,10 @@ from budgetsvm.monitoring._interface import TrainingData
 from budgetsvm.monitoring._objectives import Objectives
 
 _TOLERATED = 0.5  # of the gap that is asked for
+# Errors of rows may cancel each other in the sample, and not in all rows: so many standard deviations of their
+# sum come on top. And none of them may be large: this share of all, as if none cancelled.
+_DEVIATIONS, _OF_ALL = 2.0, 0.1
+_BLURRED = 0.01  # likewise: ‖w‖² adds up products of coefficients, which may be large
 _FEATURES = 256  # beyond, differences of features take too long
 _WORK, _FEWEST = 5e6, 128  # features of all pairs of rows and terms; rows at least
 
@@ -44,7 +48,18 @@ def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, to
     evidence = polished.evidence
     if evidence is None:
         return True
+    if _blur(model) > _BLURRED * tol:
+        return False
     return _error(problem, model, evidence) <= _TOLERATED * tol * evidence.scale
+
+
+def _blur(model: KernelExpansion) -> float:
+    """Return the error of kernel values of points side by side, even in float64.
+
+    What the sample shows would be wrong in the same way: rows that are sparse, or wide, and ‖w‖² are computed
+    from norms, as in the core.
+    """
+    return model.kernel.relative_error(model.points) * float(np.finfo(np.float64).eps)
 
 
 def complete(polished: Polished, tol: float) -> bool:
@@ -61,7 +76,10 @@ def _error(problem: Problem, model: KernelExpansion, evidence: Evidence) -> floa
     targets = problem.targets.some(rows)
     with np.errstate(over="ignore", invalid="ignore"):
         now, before = targets.costs(_values(problem, model, rows)), targets.costs(seen)
-        error = len(problem.rows) / len(rows) * abs(float((now - before).sum()))
+        errors = now - before
+        spread = _DEVIATIONS * float(np.std(errors)) * len(rows) ** 0.5
+        error = max(abs(float(errors.sum())) + spread, _OF_ALL * float(abs(errors).sum()))
+        error *= len(problem.rows) / len(rows)
     return error if np.isfinite(error) else np.inf  # then the answer is no
 
 

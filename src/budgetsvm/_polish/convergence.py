@@ -3,6 +3,7 @@
 import sys
 import warnings
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm._polish.result import Polished
@@ -14,10 +15,24 @@ def warn_not_converged(polished: Polished, tol: float, *, single: bool) -> None:
     """Say that the limits came first, and what to do."""
     blame = " Single precision may allow for no less: precision='double' does."
     say(
-        f"the duality gap is {polished.gap:.2g} after {polished.passes} passes, above tol={tol:g}. "
+        f"the duality gap is {polished.gap:.2g} after {polished.passes} passes, {_beside(polished, tol)}. "
         "Raise max_passes, time_limit or tol; a smaller C or scaled features also help."
         + (blame if single and polished.gap < _SMALL else "")
     )
+
+
+def _beside(polished: Polished, tol: float) -> str:
+    """Say what the gap is too large for: `converged` is nearly always about the gap beside P, but not always."""
+    if polished.gap > tol:
+        return f"above tol={tol:g}"
+    what = "what a model can save of the costs, or what rows within reach cost"
+    evidence = polished.evidence
+    share = "more" if evidence is None else f"{_measured(polished, evidence.scale):.2g} of it, more"
+    return f"which is within tol={tol:g} of P, but not beside {what}: {share} than tol"
+
+
+def _measured(polished: Polished, scale: float) -> float:
+    return (polished.primal - polished.dual) / scale if scale > 0 else np.inf
 
 
 def warn_not_precise(polished: Polished, *, single: bool) -> None:
@@ -25,11 +40,11 @@ def warn_not_precise(polished: Polished, *, single: bool) -> None:
     way_out = (
         "precision='double' or precision='auto' would help"
         if single
-        else "scale the features, or choose a smaller C or a larger gamma"
+        else "scale the features, take away from each what all rows have in common, or choose a smaller C"
     )
     say(
-        f"the duality gap of {polished.gap:.2g} is not to be relied on: computed anew in float64 on a "
-        f"sample of the rows, the objective is another one; {way_out}"
+        f"the duality gap of {polished.gap:.2g} is not to be relied on: rounding errors of kernel values are "
+        f"larger than that, or may be; {way_out}"
     )
 
 

@@ -49,6 +49,7 @@ _SAMPLE = 4  # rows per dimension of the first working set, unless these are mos
 _MARGIN = (
     0.98  # of the tolerance, where kernel values are left out: what may be lost when all are there
 )
+_RESERVE = 1.5  # times the seconds that all kernel values are expected to take
 _PROGRESS, _PATIENCE = 0.9, 2  # of the gap is left, after so many turns of both methods
 
 
@@ -101,9 +102,12 @@ def solve_for_all_values(
     if matrix.exact_seconds is None:
         return solve_alone(matrix, targets, start, how, look)
     limits, now = how.limits, how.limits.clock()
-    deadline = max(limits.deadline - matrix.exact_seconds, 0.5 * (now + limits.deadline))
+    reserve = _RESERVE * matrix.exact_seconds
+    deadline = max(limits.deadline - reserve, 0.5 * (now + limits.deadline))
     margin = replace(limits, tol=_MARGIN * limits.tol, deadline=deadline)
+    whole, matrix.tick = matrix.tick, margin.tick  # a pass, too, ends in time
     span = solve_alone(matrix, targets, start, replace(how, limits=margin), look)
+    matrix.tick = whole
     how.observer.in_task(CHECK)
     try:
         found = _restated(span)

@@ -167,9 +167,10 @@ class SingleTarget(Targets):
         """Return what the gap between these two is to be measured by.
 
         A target far beyond all others costs so much, whatever the model, that a small share of it is more
-        than all other rows cost: that part does not count.
+        than all other rows cost: that part does not count. But where P is less than that, a model reaches it.
         """
-        return gap_scale(max(primal - self._hopeless, _ROUNDING * primal), self._trivial - dual)
+        hopeless = self._hopeless if self._hopeless < primal else 0.0
+        return gap_scale(max(primal - hopeless, _ROUNDING * primal), self._trivial - dual)
 
     @cached_property
     def _hopeless(self) -> float:

@@ -12,6 +12,7 @@ from scipy import sparse
 from budgetsvm import kernels
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._model.pruning import OrderedTerms
+from budgetsvm._polish.ascent import WorkingSetAscent
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix import panel_groups, panels
 from budgetsvm._polish.matrix.interface import Matrix
@@ -304,7 +305,12 @@ def test_nothing_is_certified_without_time_for_it(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("small_ones_too")
-def test_time_is_left_for_the_certificate() -> None:
+@pytest.mark.parametrize("endless", [False, True])
+def test_time_is_left_for_the_certificate(endless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where a round of coordinate ascent never ends by itself."""
+    if endless:
+        monkeypatch.setattr(WorkingSetAscent, "_most_passes", lambda *_: 10**9)
+        monkeypatch.setattr(WorkingSetAscent, "_precision", lambda *_: -1.0)
     given = problem()
     now = 0.0
 
@@ -313,12 +319,23 @@ def test_time_is_left_for_the_certificate() -> None:
         now += 1e-3
         return now
 
-    how = limits(clock=clock, tol=1e-9, deadline=5.0, memory=1e8)
+    how = limits(clock=clock, tol=1e-9, deadline=20.0, memory=1e8)
     matrix = kernel_matrix(given, basis_for(given), replace(how, tol=TOL))
-    matrix.exact_seconds = 2.0
+    matrix.exact_seconds = 4.0
     found = solve(given, matrix, how)
     assert found.dual > 0
-    assert now < 5.0
+    assert now < 20.0
+
+
+@pytest.mark.usefixtures("small_ones_too")
+def test_half_of_the_time_is_left_where_nobody_knows_what_all_values_take() -> None:
+    given, how = problem(), limits(room=1.0)
+    matrix = kernel_matrix(given, basis_for(given), how)
+    assert isinstance(matrix, PanelMatrix)
+    assert not matrix._store.is_kept
+    assert matrix.exact_seconds is not None
+    assert matrix.exact_seconds > 1e6
+    assert solve(given, matrix, how).converged
 
 
 @pytest.mark.usefixtures("small_ones_too")

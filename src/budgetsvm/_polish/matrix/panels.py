@@ -33,6 +33,7 @@ _BLOCK_BYTES = 1 << 23  # of features that are computed at once, in double
 _LEAST_VALUE, _SAMPLE = 1e-4, 512
 FEWEST_VALUES = 1e7  #: of rows and terms, before it is worth a look
 _LARGEST_SHARE, _HELD_SHARE = 0.35, 0.75
+_AGES = 1e9  # seconds
 
 _Vector = NDArray[np.float64]
 _Add = Callable[[Panels, Share, _Vector], float]
@@ -282,7 +283,9 @@ def panels_if_it_pays(
     start = limits.clock()
     if size <= _HELD_SHARE * limits.room:
         store.keep(limits.n_threads, limits.tick)
-    seconds = limits.clock() - start
+        seconds = limits.clock() - start
+    else:  # nobody knows
+        seconds = _AGES
     matrix = PanelMatrix(store, basis, limits.n_threads, make_exact, tick=limits.tick)
     all_panels = float(terms.near(rows, sample(len(rows), _SAMPLE), SMALLEST).mean())
     matrix.filled = share

@@ -28,20 +28,19 @@ _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
 _THINNEST = 1e-6
 _NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
 _ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
-# Where terms come in groups, which want steps of different lengths: how long one must be before a narrower width is due,
-# or how many shorter ones there may be.
-_LONG_ENOUGH, _MOST_SHORT = 0.5, 4
+_LONG_ENOUGH = 0.5  # of a step: a shorter one says that the width is narrow for where w is
+# Where terms come in groups, which want steps of different lengths: how many shorter ones there may be.
+_MOST_SHORT = 4
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
 _LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and more would be no sample
 _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
-_RISE = (
-    2.0  # of the predicted decrease from one step to the next: the one before was far from Newton's
-)
+_RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
-_PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P, or a smaller gap
+_PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P or gap, or less left to do
+_NEARER = 0.5  # of the decrease that a step predicts, which is what is left to do at its width
 # Of P, what is less than before: another method takes over where there are kinks, and none where there are not.
 _PROGRESS, _ANY_PROGRESS = 0.9, 1 - 1e-6
 # Parts: their least and largest share of all rows, and the share that may move too far.
@@ -216,7 +215,8 @@ class NewtonMethod:
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
         everything = self._everything()
-        patience, best, least = _PATIENCE, self.span.primal, self.span.gap
+        patience, best, nearest = _PATIENCE, self.span.primal, np.inf
+        least = self.span.gap
         enough = _PROGRESS if self.span.targets.loss.has_kinks else _ANY_PROGRESS
         while True:
             self.w, self.f = self.span.centred(self.w, self.f, self.width)
@@ -235,11 +235,11 @@ class NewtonMethod:
             else:
                 self._steps_on_part(chosen, alpha, point, finished)
             everything.width = self.width
-            narrower, gap = self.width < before, self.span.gap
-            if narrower or self.span.primal < enough * best or gap < _PROGRESS * least:
-                patience, best, least = _PATIENCE, self.span.primal, gap
-            else:
-                patience -= 1
+            nearer = self.decrease < _NEARER * nearest or self.span.gap < _PROGRESS * least
+            progress = self.width < before or self.span.primal < enough * best or nearer
+            patience = _PATIENCE if progress else patience - 1
+            if progress:
+                best, nearest, least = self.span.primal, self.decrease, self.span.gap
 
     def alpha(self) -> NDArray[np.float64]:
         """Return the dual point that belongs to its values."""
@@ -276,9 +276,9 @@ class NewtonMethod:
         )  # excess is as its square
 
     def _is_short(self, step: NewtonStep) -> bool:
-        """Whether a step, and few before it, were too short for a narrower width, where terms come in groups."""
+        """Whether a step was too short for a narrower width; where terms come in groups, after few such ones."""
         self.short_steps = 0 if step.length >= _LONG_ENOUGH else self.short_steps + 1
-        return bool(self.span.matrix.groups) and 0 < self.short_steps <= _MOST_SHORT
+        return 0 < self.short_steps <= (_MOST_SHORT if self.span.matrix.groups else self.short_steps)
 
     def _part(self) -> NDArray[np.int64] | None:
         """Choose the rows that may come inside or leave, by how far the last step wanted to move."""
