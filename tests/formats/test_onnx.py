@@ -24,7 +24,7 @@ KERNELS: dict[str, dict[str, Any]] = {
     "poly": {"kernel": "poly", "degree": 3, "gamma": 0.3, "coef0": 1.0},
     "rbf": {"kernel": "rbf", "gamma": 0.7},
     "laplacian": {"kernel": "laplacian", "gamma": 0.3},
-    "sigmoid": {"kernel": "sigmoid", "gamma": 0.1, "coef0": -0.5},
+    "sigmoid": {"kernel": "sigmoid", "gamma": 0.5, "coef0": 1.0},
 }
 
 

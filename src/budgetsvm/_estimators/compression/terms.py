@@ -86,10 +86,18 @@ class Smaller:
     def _projection(self, points: _Matrix) -> tuple[Basis, _Matrix]:
         """Return a basis of points, and the projection in its orthonormal coordinates, (coordinates, outputs)."""
         basis = Basis.of(points, self.big.kernel)
-        values = self.sums.decision(basis.points, self._threads)
+        # In the precision of the points, terms that are nearly dependent are left out.
+        values = self.sums.decision(basis.points.astype(np.float64), self._threads)
         with single_threaded_blas():
             outputs = [basis.projection(np.ascontiguousarray(column)) for column in values.T]
         return basis, np.column_stack(outputs)
+
+    def refitted(self, points: _Matrix) -> tuple[NDArray[np.int64], _Matrix, float]:
+        """Return which of some points are kept, their coefficients, and ‖f - f_big‖², for models in single precision."""
+        basis, projection = self._projection(points.astype(np.float32))
+        with single_threaded_blas():
+            coef, _ = basis.expand([np.ascontiguousarray(w) for w in projection.T])
+        return basis.kept, coef, max(0.0, self.squared_norm - float((projection**2).sum()))
 
     def nearest(self, points: _Matrix, X: Any, *, bias: bool) -> tuple[KernelExpansion, float]:
         """Return the model with these points, or with fewer, and ‖f_small - f_big‖². X may be None."""
