@@ -86,7 +86,7 @@ def test_pairs_of_classes(shape: str, rows: np.ndarray) -> None:
 
 @pytest.mark.parametrize("y", [Y, CLASSES], ids=["two", "three"])
 def test_probabilities(y: np.ndarray, rows: np.ndarray) -> None:
-    model = BudgetSVC(loss="logistic", **options("rbf")).fit(X, y)
+    model = BudgetSVC(loss="logistic", multi_class="ovr", **options("rbf")).fit(X, y)
     found = run(to_onnx(model, rows), rows)
     assert list(found) == ["label", "probabilities", "scores"]
     close(found["probabilities"], model.predict_proba(X))

@@ -23,12 +23,14 @@ CLASSES = np.digitize(X[:, 0] + X[:, 1] ** 2, [0, 1])
 SUBJECTS: dict[str, Any] = {
     "two classes": (BudgetSVC(C=10, gamma=0.5, fit_intercept=True), Y),
     "single": (BudgetSVC(C=10, gamma=0.5, precision="single"), Y),
-    "classes": (BudgetSVC(C=10, gamma=0.5), CLASSES),
+    "classes": (BudgetSVC(C=10, gamma=0.5, multi_class="ovr"), CLASSES),
     "targets": (BudgetSVR(C=10, gamma=0.5), 100 * X[:, :2] ** 2),
     "detector": (BudgetOneClassSVM(nu=0.2, gamma=0.5), None),
     "laplacian": (BudgetSVC(kernel="laplacian", gamma=0.3, maintenance="remove"), Y),
     "poly": (BudgetSVC(kernel="poly", gamma=0.3, coef0=1, maintenance="remove"), CLASSES),
 }
+if hasattr(BudgetSVC, "_pairwise"):
+    SUBJECTS["pairs"] = (BudgetSVC(C=10, gamma=0.5, multi_class="ovo"), CLASSES)
 
 
 def trained(subject: str) -> Any:
@@ -37,7 +39,11 @@ def trained(subject: str) -> Any:
 
 
 def values(model: Any) -> Any:
-    return model.predict(X) if isinstance(model, BudgetSVR) else model.decision_function(X)
+    if isinstance(model, BudgetSVR):
+        return model.predict(X)
+    if isinstance(model, BudgetSVC):  # of pairs of classes, decision values are more than that
+        return model._expansion.decision(X)
+    return model.decision_function(X)
 
 
 def squared_norm(coef: np.ndarray, points: np.ndarray, kernel: Any) -> float:
