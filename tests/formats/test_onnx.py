@@ -162,6 +162,19 @@ def test_sparse_and_other_examples() -> None:
         assert_array_equal(found["label"], model.predict(X))
 
 
+def test_tables() -> None:
+    """Each column of a data frame is an input of its own, as skl2onnx has it."""
+    pd = pytest.importorskip("pandas")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = BudgetSVC(**options("rbf")).fit(table, Y)
+    content = to_onnx(model, table).SerializeToString()
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    labels, scores = session.run(None, {name: table[[name]].to_numpy() for name in "abc"})
+    assert_array_equal(labels, model.predict(table))
+    close(scores[:, 0], model.decision_function(table))
+
+
 def test_a_model_without_terms() -> None:
     model = BudgetSVR(**options("rbf")).fit(X, np.full(len(X), 7.0))
     assert len(model.support_vectors_) == 0
