@@ -89,10 +89,10 @@ $(VENV)/.created:
 	  echo "budgetsvm needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)." >&2; \
 	  echo "Name another one: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(BUILD_TOOLS)
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml $(NATIVE)
+	$(PIP) $(BUILD_TOOLS)
 	$(INSTALL) .
 	@touch $@
 

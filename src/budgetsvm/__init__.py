@@ -1,7 +1,8 @@
 """Kernel support vector machines on a budget.
 
 Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`BudgetOneClassSVM`, the
-transformer :class:`BudgetFeatures`, the function :func:`polish` and its :class:`Polished`, the modules :mod:`budgetsvm.kernels`,
+transformer :class:`BudgetFeatures`, the functions :func:`polish`, :func:`compress`, :func:`save`, :func:`load`, :func:`to_libsvm`,
+:func:`to_onnx` and :func:`to_c`, the modules :mod:`budgetsvm.kernels`,
 :mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options,
 :mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.streams` to read large files, and
 :mod:`budgetsvm.datasets` with the usual data sets.

@@ -164,7 +164,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     safetensors.numpy.save_file({"a": np.zeros(3)}, path)
     with pytest.raises(ValueError, match="safetensors file of another program"):
         budgetsvm.load(path)
-    for content in (b"", b"{}", b"svm_type c_svc\n", bytes(1000), b"\x80\x04K\x01."):
+    for content in (b"", b"{}", b"tree\nversion=v4\n", bytes(1000), b"\x80\x04K\x01."):
         path.write_bytes(content)
         with pytest.raises(ValueError, match="is not a model of budgetsvm"):
             budgetsvm.load(path)

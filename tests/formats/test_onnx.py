@@ -24,7 +24,7 @@ KERNELS: dict[str, dict[str, Any]] = {
     "poly": {"kernel": "poly", "degree": 3, "gamma": 0.3, "coef0": 1.0},
     "rbf": {"kernel": "rbf", "gamma": 0.7},
     "laplacian": {"kernel": "laplacian", "gamma": 0.3},
-    "sigmoid": {"kernel": "sigmoid", "gamma": 0.1, "coef0": -0.5},
+    "sigmoid": {"kernel": "sigmoid", "gamma": 0.5, "coef0": 1.0},
 }
 
 
@@ -86,7 +86,7 @@ def test_pairs_of_classes(shape: str, rows: np.ndarray) -> None:
 
 @pytest.mark.parametrize("y", [Y, CLASSES], ids=["two", "three"])
 def test_probabilities(y: np.ndarray, rows: np.ndarray) -> None:
-    model = BudgetSVC(loss="logistic", **options("rbf")).fit(X, y)
+    model = BudgetSVC(loss="logistic", multi_class="ovr", **options("rbf")).fit(X, y)
     found = run(to_onnx(model, rows), rows)
     assert list(found) == ["label", "probabilities", "scores"]
     close(found["probabilities"], model.predict_proba(X))
@@ -160,6 +160,19 @@ def test_sparse_and_other_examples() -> None:
         kind = np.float32 if getattr(example, "dtype", None) == int else np.float64
         found = run(to_onnx(model, example), X.astype(kind))
         assert_array_equal(found["label"], model.predict(X))
+
+
+def test_tables() -> None:
+    """Each column of a data frame is an input of its own, as skl2onnx has it."""
+    pd = pytest.importorskip("pandas")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = BudgetSVC(**options("rbf")).fit(table, Y)
+    content = to_onnx(model, table).SerializeToString()
+    session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    labels, scores = session.run(None, {name: table[[name]].to_numpy() for name in "abc"})
+    assert_array_equal(labels, model.predict(table))
+    close(scores[:, 0], model.decision_function(table))
 
 
 def test_a_model_without_terms() -> None:

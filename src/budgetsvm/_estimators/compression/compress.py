@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
@@ -34,7 +35,8 @@ class Compressed:
     distance : float
         ‖f_big - f_small‖ / ‖f_big‖ in the Hilbert space of the kernel, biases left out. NaN for the sigmoid kernel.
     difference : float or None
-        Root mean square of the differences of decision values, or of predictions of regression, on the rows given.
+        Root mean square of the differences of decision values (of pairs of classes: one per pair), or of predictions of
+        regression, on the rows given.
     agreement : float or None
         The share of the rows given on which both predict the same label.
     """
@@ -138,8 +140,15 @@ def _compared(big: Any, small: Any, X: Any) -> tuple[float | None, float | None]
     """Return the difference of values and the agreement of labels, on rows if there are any."""
     if X is None:
         return None, None
-    regression = isinstance(big, BudgetSVR)
-    values = [one.predict(X) if regression else one.decision_function(X) for one in (big, small)]
-    difference = float(np.sqrt(np.mean((values[0] - values[1]) ** 2)))
-    same = None if regression else float(np.mean(big.predict(X) == small.predict(X)))
-    return difference, same
+    before, after = _values(big, X), _values(small, X)
+    difference = float(np.sqrt(np.mean((before - after) ** 2)))
+    same = np.mean(big.predict(X) == small.predict(X))
+    return difference, None if isinstance(big, BudgetSVR) else float(same)
+
+
+def _values(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Return what was fitted: of classifiers, the values of all outputs, which may be pairs of classes."""
+    if isinstance(estimator, BudgetSVC):
+        return estimator._expansion.decision(X, count_threads(estimator.n_jobs))
+    found = estimator.predict if isinstance(estimator, BudgetSVR) else estimator.decision_function
+    return np.asarray(found(X))

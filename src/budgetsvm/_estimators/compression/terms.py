@@ -1,12 +1,13 @@
 """Which terms a smaller model gets, and the coefficients that bring it nearest to a larger one.
 
 Without data, nearest is meant in the Hilbert space of the kernel: ‖f_small - f_big‖² is least for the orthogonal projection
-of f_big on the span of the terms, K_zz β = f_big(z). With data, it is the sum of squared differences of the values of its rows, and
-the projection decides on what these leave open.
+of f_big on the span of the terms, K_zz β = f_big(z). With data, it is the sum of squared differences of the values of its rows, plus
+a weight times the distance from the projection: rows to come are not quite like these. How much it takes, one half of the
+rows tells about the other.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,30 @@ _Matrix = NDArray[np.float64]
 
 _ROWS_AT_ONCE = 1 << 12
 _RANK = 1e-10  # of the largest k(x, x): less than that is not worth a term
-_LEFT_OPEN = 1e-9  # weight of the projection against that of the rows
+_WEIGHTS = 10.0 ** np.arange(-9, 3)  # of the projection against the rows, from which one is chosen
+
+
+@dataclass(frozen=True, eq=False)
+class RowProducts:
+    """Sums over rows: of products of features, of features and wanted values, and of squares of these."""
+
+    gram: _Matrix
+    wanted: _Matrix
+    total: float
+
+    def __add__(self, other: "RowProducts") -> "RowProducts":
+        return RowProducts(
+            self.gram + other.gram, self.wanted + other.wanted, self.total + other.total
+        )
+
+    def solution(self, prior: _Matrix, weight: float) -> _Matrix:
+        """Return the coordinates of least squares, of errors and of the weighted difference from others."""
+        system = self.gram + np.diag(np.full(len(prior), weight))
+        return np.asarray(solve(system, self.wanted + weight * prior, assume_a="pos"))
+
+    def error(self, w: _Matrix) -> float:
+        """Return the sum of squared errors of coordinates."""
+        return float((w * (self.gram @ w - 2 * self.wanted)).sum()) + self.total
 
 
 class Smaller:
@@ -86,10 +110,18 @@ class Smaller:
     def _projection(self, points: _Matrix) -> tuple[Basis, _Matrix]:
         """Return a basis of points, and the projection in its orthonormal coordinates, (coordinates, outputs)."""
         basis = Basis.of(points, self.big.kernel)
-        values = self.sums.decision(basis.points, self._threads)
+        # In the precision of the points, terms that are nearly dependent are left out.
+        values = self.sums.decision(basis.points.astype(np.float64), self._threads)
         with single_threaded_blas():
             outputs = [basis.projection(np.ascontiguousarray(column)) for column in values.T]
         return basis, np.column_stack(outputs)
+
+    def refitted(self, points: _Matrix) -> tuple[NDArray[np.int64], _Matrix, float]:
+        """Return which of some points are kept, their coefficients, and ‖f - f_big‖², for models in single precision."""
+        basis, projection = self._projection(points.astype(np.float32))
+        with single_threaded_blas():
+            coef, _ = basis.expand([np.ascontiguousarray(w) for w in projection.T])
+        return basis.kept, coef, max(0.0, self.squared_norm - float((projection**2).sum()))
 
     def nearest(self, points: _Matrix, X: Any, *, bias: bool) -> tuple[KernelExpansion, float]:
         """Return the model with these points, or with fewer, and ‖f_small - f_big‖². X may be None."""
@@ -114,22 +146,40 @@ class Smaller:
         self, basis: Basis, projection: _Matrix, X: Any, bias: bool
     ) -> tuple[_Matrix, _Matrix]:
         """Solve the least squares problem on rows: coordinates, and what to add to the biases."""
-        size, n_outputs = len(basis), len(self.big.coef)
-        gram, wanted = np.zeros((size + bias, size + bias)), np.zeros((size + bias, n_outputs))
+        size, middle = len(basis), (X.shape[0] + 1) // 2
+        halves = [self._products(basis, some, bias) for some in (X[:middle], X[middle:])]
+        prior = np.concatenate([projection, np.zeros((int(bias), len(self.big.coef)))])
+        found = (halves[0] + halves[1]).solution(prior, _best_weight(halves, prior))
+        shift: _Matrix = found[size:].sum(axis=0)
+        return found[:size], shift
+
+    def _products(self, basis: Basis, X: Any, bias: bool) -> RowProducts:
+        """Sum up over rows all that least squares needs to know of them."""
+        size = len(basis) + bias
+        gram, wanted, total = np.zeros((size, size)), np.zeros((size, len(self.big.coef))), 0.0
         terms = replace(self.big.with_points(basis.points), centre=self._centre)
         sums = replace(self.sums, centre=self._centre)
         for rows in _blocks(X):
             features = basis.features(terms.kernel_values(rows, self._threads))
             if bias:
                 features = np.column_stack([features, np.ones(len(features))])
+            values = sums.decision(rows, self._threads)
             gram += features.T @ features
-            wanted += features.T @ sums.decision(rows, self._threads)
-        open_weight = _LEFT_OPEN * float(np.trace(gram)) / len(gram)
-        wanted[:size] += open_weight * projection
-        gram[np.diag_indices_from(gram)] += open_weight
-        found = solve(gram, wanted, assume_a="pos")
-        shift: _Matrix = found[size:].sum(axis=0)
-        return found[:size], shift
+            wanted += features.T @ values
+            total += float((values**2).sum())
+        return RowProducts(gram, wanted, total)
+
+
+def _best_weight(halves: list[RowProducts], prior: _Matrix) -> float:
+    """Return the weight of the projection with which a half of the rows predicts the values of the other one best."""
+    scale = float(np.trace(halves[0].gram + halves[1].gram)) / len(prior)
+    weights = [scale * float(weight) for weight in _WEIGHTS]
+
+    def error(weight: float) -> float:
+        pairs = (halves, halves[::-1])
+        return sum(other.error(own.solution(prior, weight)) for own, other in pairs)
+
+    return min(weights, key=error)
 
 
 def _blocks(X: Any) -> Iterator[Any]:

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.checks import check_choice
 from budgetsvm._common.public import public_in
+from budgetsvm._estimators.compression.terms import Smaller
 from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
@@ -28,6 +29,7 @@ from budgetsvm._formats.c.tables import (
 from budgetsvm._formats.scalers import Affine, affine_of
 from budgetsvm._formats.sums import distance_between, sums_of
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm.kernels import Sigmoid
 from budgetsvm.losses import Logistic
 
 _KINDS = (BudgetSVC, BudgetSVR, BudgetOneClassSVM, BudgetFeatures)
@@ -46,8 +48,8 @@ class CHeader:
     n_bytes : int
         How much memory its tables take.
     distance : float
-        ‖f - f'‖ / ‖f‖ in the Hilbert space of the kernel, f' being the function with the points as they are stored:
-        what fewer bits lose. NaN for the sigmoid kernel.
+        ‖f - f'‖ / ‖f‖ in the Hilbert space of the kernel, f' being the function with the points as they are stored, and
+        coefficients fitted to that: what fewer bits lose. NaN for the sigmoid kernel.
     """
 
     text: str
@@ -98,15 +100,31 @@ def to_c(estimator: Any, *, name: str = "model", storage: Storage = "float32") -
         message = f"name must be one that C allows, not {name!r}"
         raise ValueError(message)
     machine, scaler = _parts(estimator)
-    model = _as_sums(machine)
-    stored = stored_points(model.points.astype(np.float64), storage)
-    kept = replace(model.in_precision(np.float64), points=stored.values)
+    model, stored, distance = _rounded(_as_sums(machine), storage)
     header = _Header(machine, model, stored, scaler)
     text = header.text().replace("@FEATURES", f"{name.upper()}_FEATURES")
     for word in ("OUTPUTS", "TERMS", "CLASSES", "H"):
         text = text.replace(f"@{word}", f"{name.upper()}_{word}")
     text = text.replace("@", f"{name}_")
-    return CHeader(text, header.n_bytes, distance_between(model, kept))
+    return CHeader(text, header.n_bytes, distance)
+
+
+def _rounded(
+    model: KernelExpansion, storage: Storage
+) -> tuple[KernelExpansion, StoredPoints, float]:
+    """Return a model with points in fewer bits, and what that loses: coefficients make up for some of it."""
+    stored = stored_points(model.points.astype(np.float64), storage)
+    rounded = replace(model.in_precision(np.float64), points=stored.values)
+    distance = distance_between(model, rounded)
+    if storage == "float32" or isinstance(model.kernel, Sigmoid):
+        return rounded, stored, distance
+    smaller = Smaller(model, 1)
+    kept, coef, _ = smaller.refitted(stored.values)
+    refitted = replace(rounded, points=stored.values[kept], coef=coef)
+    better = distance_between(model, refitted)
+    if len(kept) == 0 or not better < distance:
+        return rounded, stored, distance
+    return refitted, stored.some(kept), better
 
 
 def _parts(estimator: Any) -> tuple[Any, Affine | None]:
@@ -166,7 +184,7 @@ class _Header:
         )
         guard = "#ifndef @H\n#define @H"
         defines = "\n".join(f"#define @{name} {value}" for name, value in sizes.items())
-        tables = [*self._stored.tables, table("float", "coef", self._coef)]
+        tables = [*self._stored.tables(), table("float", "coef", self._coef)]
         tables += [table("float", "bias", self._bias)]
         tables += [table("float", each, values) for each, values in self._before.items()]
         what = {BudgetSVR: "Predictions", BudgetFeatures: "Features"}.get(

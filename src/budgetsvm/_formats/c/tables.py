@@ -1,7 +1,7 @@
 """Numbers as C has them, and points of terms in fewer bits."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,18 +17,32 @@ class StoredPoints:
     """Points as they are stored, what they are then, and C that makes `z` of feature k of term j."""
 
     values: NDArray[np.float64]
-    tables: list[str]
+    codes: _Array
     decode: str
-    n_bytes: int
+    kind: str = "float"  #: of the codes
+    others: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    functions: str = ""
+
+    def some(self, kept: NDArray[np.int64]) -> "StoredPoints":
+        """Return some of the points."""
+        return replace(self, values=self.values[kept], codes=self.codes[kept])
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory the tables take."""
+        return self.codes.nbytes + sum(one.nbytes for one in self.others.values())
+
+    def tables(self) -> list[str]:
+        """Return the definitions."""
+        others = [table("float", name, values) for name, values in self.others.items()]
+        return [table(self.kind, "Z", self.codes), *others, self.functions]
 
 
 def stored_points(points: NDArray[np.float64], storage: Storage) -> StoredPoints:
     """Return points in so many bits."""
     if storage == "float32":
         kept: _Array = in_single(points, "the points")
-        return StoredPoints(
-            kept.astype(float), [table("float", "Z", kept)], "@Z[j][k]", kept.nbytes
-        )
+        return StoredPoints(kept.astype(float), kept, "@Z[j][k]")
     if storage == "float16":
         return _halves(points)
     return _bytes(points)
@@ -43,8 +57,8 @@ def _halves(points: NDArray[np.float64]) -> StoredPoints:
             "use int8 or float32"
         )
         raise ValueError(message)
-    tables = [table("unsigned short", "Z", halves.view(np.uint16)), _HALF]
-    return StoredPoints(halves.astype(float), tables, "@half(@Z[j][k])", halves.nbytes)
+    values, codes = halves.astype(float), halves.view(np.uint16)
+    return StoredPoints(values, codes, "@half(@Z[j][k])", "unsigned short", functions=_HALF)
 
 
 _HALF = """/* What 16 bits of IEEE 754 stand for. */
@@ -67,14 +81,9 @@ def _bytes(points: NDArray[np.float64]) -> StoredPoints:
     step = in_single((largest - least) / 254, "the points")
     wide = np.where(step > 0, step, 1).astype(float)
     codes = np.clip(np.round((points - middle) / wide), -127, 127).astype(np.int8)
-    tables = [
-        table("signed char", "Z", codes),
-        table("float", "step", step),
-        table("float", "middle", middle),
-    ]
     values = middle.astype(float) + codes * step.astype(float)
-    n_bytes = codes.nbytes + step.nbytes + middle.nbytes
-    return StoredPoints(values, tables, "@middle[k] + @step[k] * (float)@Z[j][k]", n_bytes)
+    decode = "@middle[k] + @step[k] * (float)@Z[j][k]"
+    return StoredPoints(values, codes, decode, "signed char", {"step": step, "middle": middle})
 
 
 def in_single(values: _Array, what: str) -> NDArray[np.float32]:

@@ -1,5 +1,6 @@
 """Estimators of this package from models of LIBSVM, and back."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,14 @@ def to_libsvm(estimator: Any) -> str:
     total_sv 20
     ...
     """
-    return libsvm_text(_model_of(estimator))
+    model = _model_of(estimator)
+    if (
+        len(model.points) == 0
+    ):  # a support vector that counts for nothing, and says how many features there are
+        points, coef = np.zeros((1, estimator.n_features_in_)), np.zeros((len(model.coef), 1))
+        counts = None if model.counts is None else np.eye(1, len(model.counts), dtype=np.int64)[0]
+        model = replace(model, points=points, coef=coef, counts=counts)
+    return libsvm_text(model)
 
 
 def _model_of(estimator: Any) -> LibsvmModel:

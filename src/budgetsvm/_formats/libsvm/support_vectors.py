@@ -54,7 +54,7 @@ def read_support_vectors(
         _refuse(where, line + n_lines, f"there are {n_lines} support vectors, not {count}")
     if 2 * n_coef * count > len(text) - at + 1:
         _refuse(where, line, f"there are too few coefficients, {n_coef} per support vector")
-    reader = _Reader(text, at, n_coef, count, where, line)
+    reader = _Reader(text, at, n_coef=n_coef, count=count, where=where, line=line)
     begin = at
     for number in range(count):
         end = text.find(b"\n", at)
@@ -93,7 +93,7 @@ class _Reader:
     """Room for all support vectors, which blocks of lines fill."""
 
     def __init__(
-        self, text: bytes, at: int, n_coef: int, count: int, where: str, line: int
+        self, text: bytes, at: int, *, n_coef: int, count: int, where: str, line: int
     ) -> None:
         self._text, self._n_coef, self._where, self._line = text, n_coef, where, line
         n_entries = min(text.count(b":", at), (len(text) - at) // 4 + 1)  # " 1:1" at least

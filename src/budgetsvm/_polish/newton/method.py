@@ -39,7 +39,9 @@ _ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so m
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
-_PATIENCE = 25  # evaluations of all rows without a narrower width, a smaller P or gap, or less left to do
+_PATIENCE = (
+    25  # evaluations of all rows without a narrower width, a smaller P or gap, or less left to do
+)
 _NEARER = 0.5  # of the decrease that a step predicts, which is what is left to do at its width
 # Of P, what is less than before: another method takes over where there are kinks, and none where there are not.
 _PROGRESS, _ANY_PROGRESS = 0.9, 1 - 1e-6
@@ -278,7 +280,9 @@ class NewtonMethod:
     def _is_short(self, step: NewtonStep) -> bool:
         """Whether a step was too short for a narrower width; where terms come in groups, after few such ones."""
         self.short_steps = 0 if step.length >= _LONG_ENOUGH else self.short_steps + 1
-        return 0 < self.short_steps <= (_MOST_SHORT if self.span.matrix.groups else self.short_steps)
+        return (
+            0 < self.short_steps <= (_MOST_SHORT if self.span.matrix.groups else self.short_steps)
+        )
 
     def _part(self) -> NDArray[np.int64] | None:
         """Choose the rows that may come inside or leave, by how far the last step wanted to move."""

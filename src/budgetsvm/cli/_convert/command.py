@@ -43,8 +43,8 @@ _SUFFIXES = {
 def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
     """Write MODEL, of budgetsvm or LIBSVM, to OUT: for LIBSVM, ONNX runtimes, as C, or for budgetsvm itself.
 
-    With --budget, terms are merged, or chosen, until no more are left, and their coefficients fitted to MODEL. What that has
-    lost is printed.
+    With --budget, terms are merged or chosen until there are no more than that, and their coefficients fitted to MODEL; what
+    this has lost is printed.
 
     \b
       budgetsvm convert ijcnn1.bsvm ijcnn1.model
