@@ -104,7 +104,7 @@ def test_without_a_budget_every_class_is_trained_by_itself(intercept: bool) -> N
     X = blobs(N, 4, 3)[0]
     labels = np.random.default_rng(2).integers(3, size=N)
     options: dict[str, Any] = {"budget": None, "gamma": GAMMA, "precision": "double", "C": 0.5}
-    options |= {"epochs": 400, "fit_intercept": intercept, "random_state": 0}
+    options |= {"epochs": 400, "fit_intercept": intercept, "random_state": 0, "multi_class": "ovr"}
     model = BudgetSVC(**options).fit(X, labels)
     assert model.dual_coef_.shape[0] == 3
     for c in range(3):

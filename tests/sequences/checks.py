@@ -111,7 +111,10 @@ def check_answers(model: Any, X: Any, precision: float) -> None:
     expansion = Model.of(model)
     wanted, error = expansion.values(X), expansion.error(X, precision)
     if hasattr(model, "classes_"):
-        found = model.decision_function(X).reshape(n, -1)
+        outputs = copy.copy(model).set_params(
+            decision_function_shape="ovo"
+        )  # of pairs, their values
+        found = outputs.decision_function(X).reshape(n, -1)
         assert set(model.predict(X).tolist()) <= set(model.classes_.tolist())
         assert model.predict(X).shape == (n,)
     elif hasattr(model, "offset_"):
