@@ -19,6 +19,7 @@ from budgetsvm._learn.learn import reduce_to_budget
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
+from budgetsvm._problem.points import Points
 from budgetsvm.kernels import Callback
 from budgetsvm.maintenance import Merge
 
@@ -64,7 +65,7 @@ class Smaller:
         #: ‖f_big‖², all outputs together and without their biases
         self.squared_norm = float((self.big.coef.T * self._values).sum())
 
-    def terms(self, settings: Settings) -> _Matrix:
+    def terms(self, settings: Settings) -> Points:
         """Return the points of a model with so many terms: merged, or chosen among those of the larger one."""
         chosen = self.big.points[self._chosen(settings.budget or 1)]
         if not self.big.kernel.mergeable:

@@ -137,8 +137,9 @@ class RowsByNumber(FamiliarAttributes):
         if found is None:
             return
         self._count_terms(encoded[found])
-        if np.ndim(sample_weight) > 0:  # rows of weight zero were left out
-            found = np.flatnonzero(np.asarray(sample_weight) > 0)[found]
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        if weights is not None and weights.ndim > 0:  # rows of weight zero were left out
+            found = np.flatnonzero(weights > 0)[found]
         self._support = found
 
     def _forget_rows(self) -> None:
