@@ -32,6 +32,8 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def values(model: Any, rows: Any) -> Any:
+    if isinstance(model, BudgetSVC):
+        model.set_params(decision_function_shape="ovo")  # those of the outputs, not votes
     return getattr(model, "decision_function", model.predict)(rows)
 
 
