@@ -72,6 +72,7 @@ def test_a_certificate_is_right_or_refused(
 ) -> None:
     given, X, y = rows(80, kind, scale)
     model = BudgetSVC(C=C, gamma=gamma, budget=budget, loss=loss, random_state=0, n_jobs=1)
+    model.set_params(fit_intercept=False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model.fit(given, y)
