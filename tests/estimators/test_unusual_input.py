@@ -148,6 +148,7 @@ class TestEverySolver:
         self.fit(np.column_stack([X, np.full(60, 1e6)]), y, solver, maintenance, polish)
 
     @pytest.mark.parametrize("gamma", [1e-300, 1e-12, 1e12, 1e300])
+    @pytest.mark.filterwarnings("ignore:the duality gap:sklearn.exceptions.ConvergenceWarning")
     def test_huge_and_tiny_gamma(self, solver, maintenance, polish, gamma):
         self.fit(X, y, solver, maintenance, polish, gamma=gamma)
 

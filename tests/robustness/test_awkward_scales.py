@@ -141,6 +141,7 @@ def test_far_away_only_the_intercept_is_left(
     far = size * np.array([[1.0, 1.0], [-1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])
     wanted = np.broadcast_to(model.intercept_, (4, len(model.intercept_)))
     if subject.endswith("classes"):
+        model.set_params(decision_function_shape="ovo")  # the values of pairs, not votes
         found = model.decision_function(far).reshape(4, -1)
     elif subject == "one class":
         found, wanted = model.score_samples(far)[:, np.newaxis], np.zeros((4, 1))
