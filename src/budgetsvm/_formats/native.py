@@ -87,7 +87,17 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Examples
     --------
-    See :func:`save`.
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> import budgetsvm
+    >>> X = np.linspace(0, 6, 200)[:, np.newaxis]
+    >>> model = budgetsvm.BudgetSVR(budget=10, random_state=0).fit(X, np.sin(X[:, 0]))
+    >>> with TemporaryDirectory() as folder:
+    ...     model.save(Path(folder, "sine.bsvm"))
+    ...     again = budgetsvm.load(Path(folder, "sine.bsvm"))
+    >>> type(again).__name__, again.budget
+    ('BudgetSVR', 10)
     """
     where = os.fspath(path)
     record = from_bytes(Path(path).read_bytes(), where)
