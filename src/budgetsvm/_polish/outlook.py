@@ -63,9 +63,13 @@ def search_of(n_rows: int, n_terms: int, n_threads: int, number: int) -> dict[st
     return {STEPS: again, **more} if number else {**first, **more}
 
 
+_ROUNDING = 1e-15  # the least gap that can be told from none
+
+
 def share_by_gap(gap: float, tol: float, first: float = 1.0) -> float:
     """Return how far it is from the first gap to the tolerance, in powers of ten."""
     tol = min(tol, 0.5 * first)
+    tol = max(tol, _ROUNDING)  # which may be zero
     return log(min(max(gap, tol), first) / first) / log(tol / first)
 
 
