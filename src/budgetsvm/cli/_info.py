@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from budgetsvm.cli._data import last_of
+
 
 @click.command("info")
 @click.argument(
@@ -45,7 +47,7 @@ def _model_facts(path: Path) -> dict[str, Any]:
     facts: dict[str, Any] = {"file": f"{path}, {path.stat().st_size:,} bytes"}
     if hasattr(machine, "steps"):
         facts["scaling"] = type(machine[0]).__name__
-        machine = machine[-1]
+    machine = last_of(machine)
     facts |= {"estimator": type(machine).__name__, "features": machine.n_features_in_}
     if hasattr(machine, "classes_"):
         facts["classes"] = ", ".join(map(str, machine.classes_[:10])) + ", ..." * (
