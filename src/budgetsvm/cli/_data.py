@@ -91,9 +91,14 @@ def is_model_of_libsvm(model: Path) -> bool:
         return is_libsvm(file.read(100))
 
 
+def last_of(machine: Any) -> Any:
+    """Return the estimator itself, without the scaler of a pipeline."""
+    return machine[-1] if hasattr(machine, "steps") else machine
+
+
 def kind_of(machine: Any) -> str:
-    """Return the name of an estimator's class, or of the last one of a pipeline."""
-    return type(machine[-1] if hasattr(machine, "steps") else machine).__name__
+    """Return the name of an estimator's class."""
+    return type(last_of(machine)).__name__
 
 
 def _column(text: str) -> str | int:

@@ -5,6 +5,8 @@ from typing import Any
 
 import click
 
+from budgetsvm.cli._data import last_of
+
 # The levels of x86-64 by what they are known for; the baseline of other processors is their own.
 _INSTRUCTIONS = {"v4": "AVX-512", "v3": "AVX2 and FMA"}
 _BASELINE = {"x86_64": "SSE2", "amd64": "SSE2", "aarch64": "NEON", "arm64": "NEON"}
@@ -49,7 +51,7 @@ def _model_facts(path: Path) -> dict[str, Any]:
     facts: dict[str, Any] = {"file": f"{path}, {path.stat().st_size:,} bytes"}
     if hasattr(machine, "steps"):
         facts["scaling"] = type(machine[0]).__name__
-        machine = machine[-1]
+    machine = last_of(machine)
     facts |= {"estimator": type(machine).__name__, "features": machine.n_features_in_}
     if hasattr(machine, "classes_"):
         facts["classes"] = ", ".join(map(str, machine.classes_[:10])) + ", ..." * (

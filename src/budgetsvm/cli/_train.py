@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._data import data_options, last_of, read_data
 from budgetsvm.cli._svm_options import SvmCommand, svm_options
 
 
@@ -66,7 +66,7 @@ def _train(data: str, path: Path, options: dict[str, Any]) -> None:
 def _report(
     machine: Any, path: Path, X: Any, seconds: dict[str, float], options: dict[str, Any]
 ) -> None:
-    last = machine[-1] if hasattr(machine, "steps") else machine
+    last = last_of(machine)
     facts: dict[str, Any] = {
         "model": str(path),
         "rows": X.shape[0],
