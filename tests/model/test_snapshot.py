@@ -50,7 +50,11 @@ def test_options_come_back(kind: Any, option: Any) -> None:
 
 def test_all_public_options_are_among_these() -> None:
     """Who adds an option need not think of snapshots."""
-    ours = {option.name for _, option in OPTIONS} | {"callable", "precomputed", "epsilon_insensitive"}
+    ours = {option.name for _, option in OPTIONS} | {
+        "callable",
+        "precomputed",
+        "epsilon_insensitive",
+    }
     for module in (kernels, losses, maintenance, solvers):
         public = (getattr(module, name) for name in module.__all__)
         assert {one.name for one in public if hasattr(one, "name")} <= ours

@@ -9,7 +9,7 @@ from budgetsvm import kernels
 from budgetsvm._common.limits import Limits
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
-from budgetsvm._polish.newton.method import SmoothProblem
+from budgetsvm._polish.newton.smooth_problem import SmoothProblem
 from budgetsvm._polish.polish import kernel_matrix
 from budgetsvm._polish.result import Polished, Solving
 from budgetsvm._polish.solve import polish_in_span

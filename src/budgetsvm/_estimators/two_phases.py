@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
+from budgetsvm._estimators.training import CERTIFICATE, FULL, SPAN, Training
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
@@ -40,21 +41,6 @@ from budgetsvm.monitoring._watcher import watched_fit
 _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
 # For the full problem, where phase 1 may come after it, unless that is about to be solved.
 _EXACT_SHARE = 0.25
-
-#: What a certificate is about, as `certifies_` says it.
-FULL, SPAN = "full problem", "span"
-#: The attributes that a certificate is made of.
-CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What a call that trains a machine has with it, from its begin to its end."""
-
-    settings: Settings
-    rng: np.random.Generator
-    started: float  #: a value of the clock
-    observers: Observers
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -105,11 +91,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self, problem: Problem, training: Training, origin: Origin | None
     ) -> Polished | None:
         """The full problem, or both phases: the first one if there are no terms for these data yet."""
-        known = origin is not None and origin == self._origin and self._polishes
+        # A limit of time may have ended the fit before without a single term.
+        known = origin is not None and origin == self._origin and len(self._expansion) > 0
+        known = known and self._polishes
         exact = self._may_be_exact(problem, training, known=known)
         self._forget_certificate()
         self.n_iter_ = 0
-        few = len(problem.rows) <= (self._most_terms)
+        few = len(problem.rows) <= self._most_terms
         if exact and few:  # there is no phase 1
             self._origin = origin
             with training.observers.during(Phase("polish")):
@@ -135,7 +123,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
         """Whether to try the full problem first; not where terms are known since that was of no use."""
         wanted = self._polishes and self._learns_terms and not self.early_stopping
-        wanted = wanted and LEAST_SHARE * (self._most_terms) >= len(problem.rows)
+        wanted = wanted and LEAST_SHARE * self._most_terms >= len(problem.rows)
         if not (wanted and self._solve is solve_as_it_is):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:

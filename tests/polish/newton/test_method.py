@@ -5,7 +5,8 @@ import pytest
 from polish.spans import LITTLE, PLENTY, smoothed, span_problem
 
 from budgetsvm._polish.ascent import WorkingSetAscent
-from budgetsvm._polish.newton.method import HessianSolver, NewtonMethod, newton_on_samples
+from budgetsvm._polish.newton.hessian import HessianSolver
+from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
 
 
 @pytest.mark.parametrize("memory", [PLENTY, LITTLE])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from polish.spans import smoothed, span_problem
 
-from budgetsvm._polish.newton.method import HessianSolver, SmoothProblem, newton_step
+from budgetsvm._polish.newton.hessian import HessianSolver
+from budgetsvm._polish.newton.smooth_problem import SmoothProblem, newton_step
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])

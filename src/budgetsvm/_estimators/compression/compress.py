@@ -16,7 +16,7 @@ from budgetsvm._estimators.compression.terms import Smaller
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
-from budgetsvm._estimators.two_phases import CERTIFICATE
+from budgetsvm._estimators.training import CERTIFICATE
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Sigmoid
 

@@ -1,0 +1,106 @@
+"""The problem with a smooth loss, and one step of Newton's method on it.
+
+Where the loss has kinks it is replaced by one that is quadratic within a width ε of them (losses.py).
+The derivative of the smooth loss gives a point of the dual, α_i = C_i φ_ε'(u_i), so that the certificate
+of the true problem holds here, too. Where w solves the smoothed problem, w = w(α), and the gap between
+the two is the *excess* Σ_i C_i (φ(u_i) + φ*(α_i / C_i)) - α_i u_i, to which only rows within the width
+contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._polish.matrix.interface import Matrix
+from budgetsvm._polish.newton.hessian import HessianSolver
+from budgetsvm._polish.span_problem import Line, rough_length
+from budgetsvm._problem.targets import SingleTarget
+
+
+@dataclass(eq=False)
+class SmoothProblem:
+    """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i φ(u_i), the loss smoothed over `width`.
+
+    The rows may be a part of all: then `fixed` is what the others pull at w with, Σ α_i y_i g_i.
+    """
+
+    matrix: Matrix
+    targets: SingleTarget
+    width: float
+    fixed: NDArray[np.float64]
+
+    def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the dual point that belongs to values f."""
+        return self.targets.alpha(self.targets.slack(f), self.width)
+
+    def gradient(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradient at w, whose values are f."""
+        costly = self.matrix.basis.costly(w)
+        return costly - self.fixed - self.matrix.transposed_times(self.alpha(f) * self.targets.y)
+
+    def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
+        """Return the objective at w, whose values are f."""
+        loss = self.targets.loss.smoothed(self.targets.slack(f), self.width)
+        costly = self.matrix.basis.costly(w)
+        return float(0.5 * costly @ costly - w @ self.fixed + self.targets.box @ loss)
+
+    @property
+    def scale(self) -> float:
+        """What the curvature of all rows inside the width has in common."""
+        return 0.5 / self.width if self.targets.loss.has_kinks else 1.0
+
+    def weights(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return C_i φ''(u_i), as multiples of the scale; zero outside the width."""
+        curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
+        return self.targets.box * (curvature / self.scale)
+
+    def inside(self, f: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return which rows lie inside the width."""
+        return np.flatnonzero(self.weights(f))
+
+    def excess(self, f: NDArray[np.float64]) -> float:
+        """Return the duality gap that the smoothing leaves where w is optimal."""
+        if not self.targets.loss.has_kinks:
+            return 0.0
+        some = self.targets.some(self.inside(f))
+        return some.gap(some.slack(f[self.inside(f)]), self.width)
+
+    def step_length(
+        self,
+        w: NDArray[np.float64],
+        f: NDArray[np.float64],
+        direction: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> float:
+        """Return how far to go along a direction (step, change of f), at most all of it."""
+        step, change = direction
+        costly = self.matrix.basis.costly(step)
+        quadratic = float(w @ costly - self.fixed @ step), float(costly @ costly)
+        return rough_length(Line(self.targets, self.width, f, change, quadratic))
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonStep:
+    """What a step led to, and what it was before a line search made it shorter."""
+
+    w: NDArray[np.float64]
+    f: NDArray[np.float64]
+    length: float  #: at most 1
+    change: NDArray[np.float64]  #: of f, for length 1
+    decrease: float  #: of the objective, as predicted for length 1
+
+
+def newton_step(
+    problem: SmoothProblem,
+    w: NDArray[np.float64],
+    f: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    solver: HessianSolver,
+) -> NewtonStep:
+    """One step with a line search."""
+    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
+    change = problem.matrix.times(step)
+    length = problem.step_length(w, f, (step, change))
+    decrease = -float(gradient @ step)
+    solver.steps, solver.decrease = solver.steps + 1, decrease
+    return NewtonStep(w + length * step, f + length * change, length, change, decrease)
