@@ -1,4 +1,4 @@
-"""The SVM of BudgetSVC, solved exactly on a small kernel matrix in float64: without a bias, or with one that counts."""
+"""An SVM without a bias, solved exactly on a small kernel matrix in float64."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -15,24 +15,23 @@ _MOST_ROUNDS = 5
 
 @dataclass(eq=False)
 class ExactSVM:
-    """Each class against the rest; `bias`: a constant feature more, as by ``fit_intercept``."""
+    """Each class against the rest."""
 
     C: float
     gamma: float
-    bias: bool = False
     gaps: list[float] = field(default_factory=list)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Solve the dual of every class."""
         self.X, self.classes = X, np.unique(y)
-        K = rbf_kernel(X, gamma=self.gamma) + self.bias
+        K = rbf_kernel(X, gamma=self.gamma)
         named = self.classes[1:] if len(self.classes) == 2 else self.classes
         self.coef = np.array([self._solve(K, np.where(y == name, 1.0, -1.0)) for name in named])
         return self
 
     def score(self, X: Any, y: Any) -> float:
         """Return the accuracy."""
-        values = (rbf_kernel(X, self.X, gamma=self.gamma) + self.bias) @ self.coef.T
+        values = rbf_kernel(X, self.X, gamma=self.gamma) @ self.coef.T
         codes = values.argmax(axis=1) if values.shape[1] > 1 else (values[:, 0] > 0).astype(int)
         return float(np.mean(self.classes[codes] == y))
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 from benchmarks.models.exact import ExactSVM
@@ -35,10 +34,9 @@ _SUMMARY = (
     Column("", "verdict", width=6, left=True),
 )
 _NOTE = (
-    "Test accuracy of BudgetSVC less that of the exact SVM, in points. SVC has a bias, which is not regularised; "
-    "BudgetSVC has none, or (intercept) one as SVC has. Several classes: both are one against one, "
-    "1-vs-rest is OneVsRestClassifier(SVC). With --full: the same is BudgetSVC's problem without a budget, solved exactly. "
-    "Only cells whose kernel matrix has a rank below the budget count."
+    "Test accuracy of BudgetSVC less that of the exact SVM, in points. By default its problem is that of SVC. With --full: "
+    "also without a bias, each class against the rest, against the same solved exactly. Only cells whose kernel matrix "
+    "has a rank below the budget count."
 )
 _GRID_NOTE = "Rows: gamma, columns: C. * not converged, (..) the rank exceeds the budget, ! more than 2 points worse."
 
@@ -103,24 +101,20 @@ def measure(
     threads: int = 1,
     full: bool = False,
 ) -> dict[tuple[str, str], list[Cell]]:
-    """Return cells by our model and what it is compared with; `full`: with its own problem, too."""
+    """Return cells by our model and what it is compared with; `full`: without a bias, too."""
     found: dict[tuple[str, str], list[Cell]] = {}
     for g in exponents_gamma:
         ample = _rank(problem, 2.0**g) < problem.budget or problem.budget >= len(problem.y)
         for c in exponents_C:
             status(f"{problem.name}: gamma = 2^{g}, C = 2^{c}")
-            exact = {name: _score(model, problem) for name, model in _exact(problem, c, g).items()}
-            for name, model in _ours(problem, c, g, threads).items():
-                score = _score(model, problem)
-                exact.pop("the same", None)
-                if full:
-                    twin = ExactSVM(model.C, model.gamma, model.fit_intercept)
-                    answer = _score(twin, problem)
-                    if twin.is_solved:  # hardly where C is huge and the kernel flat
-                        exact["the same"] = answer
-                for against, other in exact.items():
-                    cell = Cell(c, g, other, score, bool(model.converged_), ample)
-                    found.setdefault((name, against), []).append(cell)
+            for (name, against), (model, exact) in _pairs(
+                problem, c, g, threads, full=full
+            ).items():
+                other = _score(exact, problem)
+                if isinstance(exact, ExactSVM) and not exact.is_solved:
+                    continue  # hardly, where C is huge and the kernel flat
+                cell = Cell(c, g, other, _score(model, problem), bool(model.converged_), ample)
+                found.setdefault((name, against), []).append(cell)
     return found
 
 
@@ -137,25 +131,25 @@ def summary(cells: Sequence[Cell]) -> dict[str, Any]:
     }
 
 
-def _exact(problem: GridProblem, c: int, g: int) -> dict[str, Any]:
-    exact = SVC(C=2.0**c, gamma=2.0**g)
-    if problem.n_classes == 2:
-        return {"SVC": exact}
-    return {"SVC": exact, "1-vs-rest": OneVsRestClassifier(exact)}
-
-
-def _ours(problem: GridProblem, c: int, g: int, threads: int) -> dict[str, BudgetSVC]:
-    plain = {
-        "C": 2.0**c,
-        "gamma": 2.0**g,
+def _pairs(
+    problem: GridProblem, c: int, g: int, threads: int, *, full: bool
+) -> dict[tuple[str, str], tuple[BudgetSVC, Any]]:
+    """Return our machines and their exact twins, by their names."""
+    C, gamma = 2.0**c, 2.0**g
+    common: dict[str, Any] = {
+        "C": C,
+        "gamma": gamma,
         "budget": problem.budget,
         "random_state": 0,
         "n_jobs": threads,
     }
-    return {
-        "BudgetSVC": BudgetSVC(**plain, fit_intercept=False),
-        "intercept": BudgetSVC(**plain, fit_intercept=True),
+    pairs: dict[tuple[str, str], tuple[BudgetSVC, Any]] = {
+        ("BudgetSVC", "SVC"): (BudgetSVC(**common), SVC(C=C, gamma=gamma))
     }
+    if full:
+        plain = BudgetSVC(**common, multi_class="ovr", fit_intercept=False)
+        pairs["without bias", "the same"] = plain, ExactSVM(C, gamma)
+    return pairs
 
 
 def _score(model: Any, problem: GridProblem) -> float:

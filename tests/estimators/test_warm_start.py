@@ -64,7 +64,7 @@ def test_warm_start_takes_over_a_changed_kernel() -> None:
     scale = abs(expected).max()
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=0, atol=1e-3 * scale)
     model.set_params(kernel=lambda A, B: A @ B.T).fit(X, y)
-    expected = X @ model.support_vectors_.T @ model.dual_coef_[0]
+    expected = X @ model.support_vectors_.T @ model.dual_coef_[0] + model.intercept_
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-3)
 
 

@@ -69,11 +69,26 @@ def test_a_tiny_gamma_leaves_one_term(gamma: float) -> None:
 def test_a_kernel_that_vanishes_leaves_none() -> None:
     assert len(Basis.of(np.zeros((5, 3)), kernels.Linear())) == 0
     X, y = blobs(40, 3, 0)
-    result = polish(X, y, np.zeros((5, 3)), kernel="linear", maintenance="remove", C=2.0)
+    options: dict[str, Any] = {"kernel": "linear", "maintenance": "remove"}
+    result = polish(X, y, np.zeros((5, 3)), C=2.0, fit_intercept=False, **options)
     assert result.primal == result.dual == 2 * 40
     assert len(result.coef) == 0
-    model = BudgetSVC(kernel="linear", maintenance="remove", budget=3).fit(np.zeros((40, 3)), y)
+    model = BudgetSVC(budget=3, fit_intercept=False, **options).fit(np.zeros((40, 3)), y)
     assert (model.decision_function(X) == 0).all()
+    assert model.converged_
+
+
+def test_a_kernel_that_vanishes_leaves_the_bias() -> None:
+    """It names the class that most rows belong to, with a margin of 1."""
+    X, y = blobs(40, 3, 0)
+    few = min((y == label).sum() for label in set(y))
+    assert few < 20
+    result = polish(X, y, np.zeros((5, 3)), kernel="linear", maintenance="remove", C=2.0)
+    assert result.primal == pytest.approx(2.0 * 2 * few, rel=1e-12)
+    assert result.dual == pytest.approx(2.0 * 2 * few, rel=1e-12)
+    model = BudgetSVC(kernel="linear", maintenance="remove", budget=3).fit(np.zeros((40, 3)), y)
+    assert abs(model.decision_function(X)) == pytest.approx(1.0)
+    assert (model.predict(X) == max(set(y), key=list(y).count)).all()
     assert model.converged_
 
 

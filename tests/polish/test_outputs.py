@@ -147,7 +147,7 @@ def test_estimators_with_several_outputs() -> None:
         np.testing.assert_allclose(model.predict(X)[:, c], alone.predict(X), atol=0.05)
     labels = several_outputs().targets.labels  # type: ignore[attr-defined]
     for loss in ("hinge", "squared_hinge", "logistic"):
-        several = BudgetSVC(loss=loss, **options).fit(X, labels)
+        several = BudgetSVC(loss=loss, multi_class="ovr", **options).fit(X, labels)
         alone_c = BudgetSVC(loss=loss, **options).fit(X, labels == 2)
         f = several.decision_function(X)
         assert f.shape == (300, 4)

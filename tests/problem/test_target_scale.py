@@ -115,7 +115,9 @@ def test_units_do_not_matter(unit: float, shift: float, polish: bool) -> None:
     if unit < 0:  # the order of ties among terms may differ
         y, plain = -y, make(polish=polish).fit(X, -y).predict(X)
     other = make(polish=polish).fit(X, abs(unit) * (y + shift)).predict(X)
-    digits = 1e-2 if unit == 1e-320 else 2e-3
+    digits = 2e-3
+    if unit == 1e-320:  # targets have three digits, and phase 1 amplifies what the others are worth
+        digits = 1e-2 if polish else 1e-1
     np.testing.assert_allclose(other / abs(unit) - shift, plain, atol=digits * np.std(y))
 
 

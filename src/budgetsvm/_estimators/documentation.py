@@ -39,9 +39,10 @@ polish : bool, default=True
 basis : {"learned", "random", "kmeans"} or array of shape (n_terms, n_features), default="learned"
     Where the terms come from: phase 1, random rows, cluster centres, or these points. With a
     polish, all but the first are Nyström's method.
-fit_intercept : bool, default=[fit_intercept]
+fit_intercept : bool or "auto", default=[fit_intercept]
     Whether the model has a bias, which does not count for its norm, as LIBSVM has it. In phase 1 and with
     ``multi_class="weston-watkins"``, it is the coefficient of a constant feature, and counts like all others.
+    "auto": with a polish, which finds the best one; the paper's solvers have none.
 tol : float, default=[tol]
     The relative duality gap (P - D) / P at which the polish is done.
 max_passes : int, default=500

@@ -3,6 +3,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
@@ -29,13 +30,28 @@ from budgetsvm._problem.rows import (
 )
 from budgetsvm._problem.targets import Targets
 from budgetsvm.kernels import Kernel
-from budgetsvm.monitoring._observer import EpochRecord
+from budgetsvm.monitoring._observer import EpochRecord, Observers
 from budgetsvm.monitoring._sklearn_callbacks import runner
 
 _SMALL = 10_000  # values of an array
 _DTYPES = (np.float64, np.float32)
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+#: What a certificate is about, as `certifies_` says it.
+FULL, SPAN = "full problem", "span"
+#: The attributes that a certificate is made of.
+CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a call that trains a machine has with it, from its begin to its end."""
+
+    settings: Settings
+    rng: np.random.Generator
+    started: float  #: a value of the clock
+    observers: Observers
 
 
 class FittedMachine(RowsByNumber, ABC):

@@ -15,6 +15,7 @@ from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
 from budgetsvm._estimators.user_input import (
+    Bias,
     Epochs,
     PrecisionName,
     check_penalty,
@@ -74,7 +75,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         classes; for more, one for each pair (a, b), positive for a, in the order (0, 1), (0, 2), ..., or one for
         each class, as `multi_class` says.
     intercept_ : ndarray of shape (n_outputs,)
-        The bias; zero unless `fit_intercept`.
+        The bias; zero where there is none.
     n_support_ : ndarray of shape (n_classes,)
         Where terms are training rows, how many are of each class.
     class_weight_ : ndarray of shape (n_classes,)
@@ -119,7 +120,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
-        fit_intercept: bool = True,
+        fit_intercept: Bias = "auto",
         tol: float = 1e-2,
         max_passes: int = 500,
         time_limit: float | None = None,

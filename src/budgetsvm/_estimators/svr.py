@@ -13,7 +13,13 @@ from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
-from budgetsvm._estimators.user_input import Epochs, PrecisionName, check_penalty, weighted_rows
+from budgetsvm._estimators.user_input import (
+    Bias,
+    Epochs,
+    PrecisionName,
+    check_penalty,
+    weighted_rows,
+)
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
@@ -38,7 +44,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     deviation 1, so that their defaults suit targets of any scale. ``SVR(C=c, epsilon=e)`` is
     ``BudgetSVR(C=c / s, epsilon=e / s)``, where s is `target_scale_`, the standard deviation. Where a few targets are
     far from all others (less than a tenth on a side), mean and standard deviation are those of the others, about.
-    The mean is what a model without terms predicts; unless `fit_intercept` is False, a bias is learned beside it,
+    The mean is what a model without terms predicts; unless `fit_intercept` is False, the polish finds a bias beside it,
     since the best constant for this loss is near the median, and that of the errors of a model is another one still.
 
     Parameters
@@ -100,7 +106,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         epochs: Epochs = "auto",
         polish: bool = True,
         basis: Any = "learned",
-        fit_intercept: bool = True,
+        fit_intercept: Bias = "auto",
         tol: float = 3e-3,
         max_passes: int = 500,
         time_limit: float | None = None,

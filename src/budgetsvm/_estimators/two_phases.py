@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
-from budgetsvm._estimators.machine import FittedMachine, has_callbacks
-from budgetsvm._estimators.training import CERTIFICATE, FULL, SPAN, Training
+from budgetsvm._estimators.machine import (
+    CERTIFICATE,
+    FULL,
+    SPAN,
+    FittedMachine,
+    Training,
+    has_callbacks,
+)
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
@@ -256,7 +262,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         return Polishing(
             self._limits(training),
             training.rng,
-            intercept=self.fit_intercept,
+            intercept=self._has_bias,
             may_widen=self.precision == "auto",
             solve=self._solve,
             observer=observer,

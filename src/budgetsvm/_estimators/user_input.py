@@ -21,6 +21,7 @@ from budgetsvm.monitoring._interface import Monitor
 from budgetsvm.solvers import make_solver
 
 Epochs: TypeAlias = float | Literal["auto"]
+Bias: TypeAlias = bool | Literal["auto"]
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
@@ -37,7 +38,7 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
     epochs: Epochs
     polish: bool
     basis: Any
-    fit_intercept: bool = False
+    fit_intercept: Bias = False
     tol: float
     max_passes: int
     time_limit: float | None
@@ -63,6 +64,9 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
         """Check all parameters, and return those that training needs."""
         if self.epochs != "auto":
             check_number("epochs", self.epochs, above=0)
+        if self.fit_intercept not in (True, False, "auto"):
+            message = f"fit_intercept must be True, False or 'auto', not {self.fit_intercept!r}"
+            raise ValueError(message)
         self._check_polish()
         self._check_stopping()
         check_choice("precision", self.precision, ("auto", "single", "double"))
@@ -73,7 +77,7 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
         budget = None if self.budget is None else check_count("budget", self.budget, least=1)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         maintenance = make_maintenance(self.maintenance, kernel, budget, needed=self._learns_terms)
-        solver, intercept = make_solver(self.solver), bool(self.fit_intercept)
+        solver, intercept = make_solver(self.solver), self._has_bias
         return Settings(kernel, solver, maintenance, budget, intercept, threads)
 
     def _check_polish(self) -> None:
@@ -116,6 +120,10 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
     @property
     def _polishes(self) -> bool:
         return bool(self.polish) and self.budget is not None
+
+    @property
+    def _has_bias(self) -> bool:
+        return self._polishes if self.fit_intercept == "auto" else bool(self.fit_intercept)
 
 
 _LARGEST_WEIGHT = 1e100

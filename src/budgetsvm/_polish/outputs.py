@@ -76,15 +76,22 @@ def solve_alone(
         newton = _newton(span, solver, start, how, finished)
         outlook.begin(STEPS)
         newton.run(finished)
-        if finished() or not targets.loss.has_kinks:  # it goes all the way where there are none
-            return span
-        outlook.begin(TURNS)
-        if isinstance(matrix, RowMatrix):
-            ascent = WorkingSetAscent(span, matrix, newton.alpha(), newton.f, how.rng, w=newton.w)
-            take_turns(span, ascent, newton, finished)
-        else:
-            _approach(span, newton, finished)
+        if not finished() and targets.loss.has_kinks:  # it goes all the way where there are none
+            outlook.begin(TURNS)
+            _refine(span, newton, how.rng, finished)
+    span.settle_bias()
     return span
+
+
+def _refine(
+    span: SpanProblem, newton: NewtonMethod, rng: np.random.Generator, finished: _Finished
+) -> None:
+    """Go on where Newton's method by itself does not, for the kinks of the loss."""
+    if isinstance(span.matrix, RowMatrix):
+        ascent = WorkingSetAscent(span, span.matrix, newton.alpha(), newton.f, rng, w=newton.w)
+        take_turns(span, ascent, newton, finished)
+    else:
+        _approach(span, newton, finished)
 
 
 def solve_for_all_values(
@@ -130,6 +137,7 @@ def _restated(span: SpanProblem) -> SpanProblem:
     found = SpanProblem(span.matrix, span.targets, passes=span.passes + 2)
     found.offer_primal(span.w, f)
     found.offer_dual(span.alpha, point)
+    found.settle_bias()
     return found
 
 
@@ -198,6 +206,7 @@ def solve_together(
 
         with suppress(OutOfTime):
             _ascend(span, own, np.random.default_rng(int(seeds[c])), finished, limits.tol)
+        span.settle_bias()
         return settle(span, rows)
 
     return map_in_order(solve, range(targets.count), limits.n_threads)

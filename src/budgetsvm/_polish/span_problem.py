@@ -23,7 +23,6 @@ from scipy.optimize import brentq
 
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._problem.targets import SingleTarget
-from budgetsvm.losses import Hinge
 
 _ROUNDING = 1e-7  # of P, that D may exceed it by
 
@@ -105,6 +104,13 @@ class SpanProblem:
         shift = best_shift(self.targets, width, f)
         return basis.raised(w, shift), f + shift
 
+    def settle_bias(self) -> None:
+        """Give the best point its best bias, and not the one that the smoothed loss has there."""
+        w, f = self.centred(self.w, self.f)
+        primal = self.objective(w, f)
+        if primal <= (1 + _EQUAL) * self.primal:  # of a stretch of equal ones, the middle
+            self.primal, self.w, self.f = primal, w, f
+
     def offer_primal(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
         """Keep the best point between the best so far and w, whose values are f."""
         step, change = w - self.w, f - self.f
@@ -142,6 +148,7 @@ _Vector = NDArray[np.float64]
 
 _PRECISION = 1e-9  # of an exact length
 _SHORTEST_STEP = 1e-12
+_EQUAL = 1e-12  # by rounding, of objectives
 _BISECTIONS = 5  # of a rough length
 
 
@@ -237,8 +244,8 @@ def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
 
     Where no constant is best, as of the logistic loss if there is one class alone, it ends somewhere.
     """
-    if width == 0 and isinstance(targets.loss, Hinge):
-        return _hinge_shift(targets, f)
+    if width == 0 and targets.loss.kinks:
+        return _between_kinks(targets, f)
     pull = float(targets.alpha(targets.slack(f), width) @ targets.y)
     shift, length = 0.0, float(np.sign(pull)) * _FIRST_SHIFT
     while length and abs(shift) < _LONGEST_SHIFT:
@@ -249,15 +256,18 @@ def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
     return shift
 
 
-def _hinge_shift(targets: SingleTarget, f: _Vector) -> float:
-    """Return the best constant for the hinge loss: a weighted quantile of where rows change sides.
+def _between_kinks(targets: SingleTarget, f: _Vector) -> float:
+    """Return the best constant for a loss that is linear between its kinks: a weighted quantile of where they are.
 
-    At each of these places the slope grows by C_i, from -Σ C_i of the positive rows. If all of a stretch is best, as
-    where no variable is inside its box, its middle, as LIBSVM has it.
+    The slope grows by C_i at each of these places. If all of a stretch is best, as where no variable is inside its
+    box, its middle, as LIBSVM has it.
     """
-    places = targets.y * targets.slack(f)
+    y, slack = targets.y, targets.slack(f)
+    places = np.concatenate([y * (slack - kink) for kink in targets.loss.kinks])
     order = np.argsort(places, kind="stable")
-    slopes = np.cumsum(targets.box[order]) - targets.box[targets.y > 0].sum()
+    least, largest = targets.loss.slopes
+    begin = float(targets.box @ np.where(y > 0, -largest, least))
+    slopes = begin + np.cumsum(np.tile(targets.box, len(targets.loss.kinks))[order])
     rounding = _PRECISION * float(targets.box.sum())
     first = int(np.searchsorted(slopes, -rounding))
     last = int(np.searchsorted(slopes, rounding, side="right"))

@@ -36,6 +36,11 @@ class Hinge(Loss):
 
     name = "hinge"
 
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Where the slope jumps by 1."""
+        return (0.0,)
+
     def value(self, u: _Vector) -> _Vector:
         """Return φ(u)."""
         return np.maximum(0.0, u)
@@ -154,6 +159,11 @@ class EpsilonInsensitive(Loss):
     name = "epsilon_insensitive"
     of_regression = True
     slopes = (-1.0, 1.0)
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Where the slope jumps by 1."""
+        return -self.epsilon, self.epsilon
 
     def check(self) -> None:
         """Raise a ValueError if ε makes no sense."""

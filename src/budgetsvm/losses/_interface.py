@@ -27,6 +27,11 @@ class Loss(ABC):
     has_kinks: ClassVar[bool] = True
     slopes: ClassVar[tuple[float, float]] = (0.0, 1.0)  #: the least and the largest φ'
 
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """Where the slope jumps by 1, for a loss that is linear in between; of others, empty."""
+        return ()
+
     def check(self) -> None:  # noqa: B027 - most have nothing to check
         """Raise a ValueError if a parameter makes no sense."""
 

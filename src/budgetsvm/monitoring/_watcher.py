@@ -21,7 +21,7 @@ def watched_fit(machine: Any, problem: Problem, started: float) -> Iterator[FitO
     """Give a machine its ``monitor_``, and what lets that follow a fit while this lasts."""
     monitor = machine.monitor_ = copy(machine.monitor)
     threads = count_threads(machine.n_jobs)
-    monitor.begin(TrainingData(problem.rows, problem.targets, machine.fit_intercept, threads))
+    monitor.begin(TrainingData(problem.rows, problem.targets, machine._has_bias, threads))
     ending = _Ending(machine, problem)
     try:
         yield Watcher(monitor, ending, started)

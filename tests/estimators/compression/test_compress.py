@@ -95,8 +95,8 @@ def test_on_rows_the_distance_counts_with_one_weight(subject: str) -> None:
     difference = (values(small) - values(big)).reshape(len(X), -1) / units
     features = big.kernel_.matrix(X, small.support_vectors_)
     of_rows, of_distance = features.T @ difference, slope(small, big)
-    weight = -np.vdot(of_rows, of_distance) / np.vdot(of_distance, of_distance)
-    assert weight > 0
+    # The least weight may be chosen, which cannot be told from none.
+    weight = max(0.0, -np.vdot(of_rows, of_distance) / np.vdot(of_distance, of_distance))
     scale = np.linalg.norm(features) * np.linalg.norm(values(big) / units)
     assert np.linalg.norm(of_rows + weight * of_distance) < 1e-4 * scale
 
@@ -165,9 +165,12 @@ def test_the_better_one_of_merging_and_choosing() -> None:
 
 
 def test_fewer_rows_than_terms() -> None:
-    found = compress(trained("two classes"), 20, X[:5])
-    assert found.difference < 0.1
-    assert found.distance < 0.9
+    """They are met better than without them, and the distance hardly suffers."""
+    big = trained("two classes")
+    found, without = compress(big, 20, X[:5]), compress(big, 20)
+    off = (values(without.estimator) - values(big))[:5]
+    assert found.difference < 0.9 * np.sqrt(np.mean(off**2))
+    assert found.distance < 1.1 * without.distance
 
 
 def test_pipelines() -> None:

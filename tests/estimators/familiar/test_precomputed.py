@@ -156,7 +156,7 @@ def test_a_matrix_that_is_not_definite() -> None:
     strange = K - 0.9 * np.eye(len(K))
     model = BudgetSVC(kernel="precomputed", random_state=0).fit(strange, Y > 0)
     assert model.certifies_ == "span"
-    assert model.score(strange, Y > 0) > 0.8
+    assert model.score(strange, Y > 0) > 1.2 * max(np.mean(Y > 0), np.mean(Y == 0))
 
 
 WORDS = ["abc", "abd", "xyz", "xyw", "abq", "xzz", "aab", "yyz"]

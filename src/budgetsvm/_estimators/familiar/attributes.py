@@ -55,7 +55,7 @@ class FamiliarAttributes(MachineParameters):
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """The bias of every output; zero unless `fit_intercept`."""
+        """The bias of every output; zero where there is none."""
         return self._fitted().bias
 
     @property
