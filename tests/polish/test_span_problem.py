@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 from polish.spans import span_problem
 
+from budgetsvm._polish.span_problem import best_shift
+from budgetsvm._problem.targets import SingleTarget
+from budgetsvm.losses import EpsilonInsensitive, Hinge, Loss
+
 
 def test_offers_never_make_it_worse() -> None:
     problem = span_problem()
@@ -48,3 +52,33 @@ def test_what_is_kept_is_the_best_between(seed: int) -> None:
         ]
         assert problem.primal <= min(P) + 1e-9
         assert problem.dual >= max(D) - 1e-9
+
+
+LOSSES: list[Loss] = [Hinge(), EpsilonInsensitive(0.0), EpsilonInsensitive(0.3)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("seed", range(5))
+def test_no_constant_is_better_than_the_best_shift(loss: Loss, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, box = 21 + seed % 2, rng.choice([1.0, 2.0, 0.5], 21 + seed % 2)
+    f = rng.standard_normal(n)
+    if loss.of_regression:
+        targets = SingleTarget(box, loss, np.ones(n), rng.standard_normal(n).round(1))
+    else:
+        targets = SingleTarget.of_labels(rng.choice([-1.0, 1.0], n), box, loss)
+
+    def cost(shift: float) -> float:
+        return targets.cost(targets.slack(f + shift))
+
+    best = best_shift(targets, 0.0, f)
+    assert cost(best) <= min(map(cost, np.linspace(-6, 6, 4001))) + 1e-12
+
+
+def test_of_equal_constants_the_middle() -> None:
+    """Targets 0 and 1: any constant between costs the same; and two classes with no value yet."""
+    y = np.repeat([0.0, 1.0], 10)
+    of_values = SingleTarget(np.ones(20), EpsilonInsensitive(0.1), np.ones(20), y)
+    assert best_shift(of_values, 0.0, np.zeros(20)) == pytest.approx(0.5)
+    of_labels = SingleTarget.of_labels(2 * y - 1, np.ones(20), Hinge())
+    assert best_shift(of_labels, 0.0, np.zeros(20)) == pytest.approx(0.0)

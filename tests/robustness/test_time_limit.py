@@ -109,3 +109,18 @@ def test_limits_are_kept(task: str, limit: float) -> None:
     # Phase 1 takes a second or two, and is not cut; other people may use the cores.
     phase_one = sum(epoch["seconds"] for epoch in model.history_)
     assert perf_counter() - started < max(limit, phase_one) + max(1.0, 0.1 * limit) + 1.0
+
+
+@pytest.mark.parametrize("budget", [50, 5000])
+def test_a_fit_that_ended_without_terms_is_no_beginning(budget: int) -> None:
+    """What a warm start takes over must be something: an empty model is optimal in its own span."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 20))
+    y = X[:, 0] * X[:, 1] > 0
+    model = BudgetSVC(C=10, budget=budget, warm_start=True, random_state=0).fit(X, y)
+    empty = model._expansion
+    model._expansion = empty.with_points(empty.points[:0])
+    model._dual = None
+    model.fit(X, y)
+    assert len(model.support_vectors_) > 10
+    assert model.score(X, y) > 0.75
