@@ -31,7 +31,8 @@ class ExactSVM:
 
     def score(self, X: Any, y: Any) -> float:
         """Return the accuracy."""
-        values = rbf_kernel(X, self.X, gamma=self.gamma) @ self.coef.T
+        # What single precision takes for zero has no sign: far from all rows, double precision still has one.
+        values = (rbf_kernel(X, self.X, gamma=self.gamma) @ self.coef.T).astype(np.float32)
         codes = values.argmax(axis=1) if values.shape[1] > 1 else (values[:, 0] > 0).astype(int)
         return float(np.mean(self.classes[codes] == y))
 

@@ -40,7 +40,7 @@ def test_a_monitor_has_a_score_per_epoch(kind: type[BaseEstimator], scoring: str
     assert {name: len(found) for name, found in scores.items()} == NAMES
     scorer = get_scorer(scoring)
     for i, score in enumerate(scores["epoch"]):
-        plain = {"fit_intercept": False} if kind is BudgetSVC else {}  # as phase 1 before a polish
+        plain = {"fit_intercept": True} if kind is BudgetSVR else {}  # as phase 1 before a polish
         expected = machine(kind, epochs=i + 1, polish=False, **plain).fit(X, Y)
         assert score == scorer(expected, X, Y)
     assert scores["fit"] == scores["polish"] == [scorer(model, X, Y)]

@@ -18,7 +18,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._common.limits import OutOfTime
+from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._polish.ascent import WorkingSetAscent
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
@@ -42,6 +42,8 @@ _Settled = TypeVar("_Settled")
 #: Says after every step whether it was the last.
 _Finished: TypeAlias = Callable[[], bool]
 
+# Where all kernel values are no more than these, the tolerance to aim at, and for how many passes.
+_FEW_VALUES, _CLOSER, _EXTRA_PASSES = 1 << 17, 0.1, 40
 _WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
 _WIDTH = 4.0  # of Newton's method otherwise, to begin with
 _FIRST_TOLERANCE = 1e-2  # of Newton's method where there is nothing else
@@ -67,13 +69,15 @@ def solve_alone(
     span, solver = SpanProblem(matrix, targets), HessianSolver(matrix.basis)
     outlook = NewtonOutlook(span, solver, how.limits.tol, how.observer)
 
+    goal = _Goal(span, how.limits)
+
     def finished() -> bool:
         outlook.tell()
         how.observer.in_polish(look(span))
-        return how.limits.reached(span.gap, span.passes)
+        return goal.reached()
 
     with suppress(OutOfTime):
-        newton = _newton(span, solver, start, how, finished)
+        newton = _newton(span, solver, start, replace(how, limits=goal.limits), finished)
         outlook.begin(STEPS)
         newton.run(finished)
         if not finished() and targets.loss.has_kinks:  # it goes all the way where there are none
@@ -92,6 +96,27 @@ def _refine(
         take_turns(span, ascent, newton, finished)
     else:
         _approach(span, newton, finished)
+
+
+class _Goal:
+    """When the problem of one output is solved well enough.
+
+    Where a pass takes no time, the solution is better than it has to be: decision values are less precise than P, and
+    where a model is hardly better than none, labels depend on their last digits.
+    """
+
+    def __init__(self, span: SpanProblem, limits: Limits) -> None:
+        small = span.matrix.n * span.matrix.basis.dimension <= _FEW_VALUES
+        self.limits = replace(limits, tol=_CLOSER * limits.tol) if small else limits
+        self._span, self._enough, self._last = span, limits.tol, limits.max_passes
+
+    def reached(self) -> bool:
+        """Whether it is, or there is no time for more."""
+        gap, passes = self._span.gap, self._span.passes
+        if gap <= self._enough:
+            self._last = min(self._last, passes + _EXTRA_PASSES)
+            self._enough = -1.0  # the first time counts
+        return self.limits.reached(gap, passes) or passes >= self._last
 
 
 def solve_for_all_values(
@@ -196,16 +221,17 @@ def solve_together(
         rows = targets.rows_of(c)
         own = matrix if rows is None else matrix.only(rows)
         span = SpanProblem(own, targets.of_output(c))
+        goal = _Goal(span, limits)
 
         def finished() -> bool:
             logs[c] = np.log(np.clip(span.gap, limits.tol, 1.0))
             mean = float(np.exp(logs.mean()))  # an output that has not begun has a gap of 1
             how.observer.in_task(OUTPUTS, share_by_gap(mean, limits.tol))
             how.observer.in_polish(PolishMoment(mean, span.passes))
-            return limits.reached(span.gap, span.passes)
+            return goal.reached()
 
         with suppress(OutOfTime):
-            _ascend(span, own, np.random.default_rng(int(seeds[c])), finished, limits.tol)
+            _ascend(span, own, np.random.default_rng(int(seeds[c])), finished, goal.limits.tol)
         span.settle_bias()
         return settle(span, rows)
 
