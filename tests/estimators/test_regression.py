@@ -53,7 +53,7 @@ def test_attributes_rebuild_the_prediction(waves, options, targets):
     assert terms <= (model.budget or 400)
     assert model.dual_coef_.shape == (count, terms)
     assert model.intercept_.shape == (count,)
-    assert (model.intercept_ != model.target_mean_).any() == model._polishes
+    assert (model.intercept_ != model.target_mean_).any() == model._has_bias
     values = rbf_kernel(X, model.support_vectors_, gamma=1.0) @ model.dual_coef_.T
     expected = values + model.intercept_
     np.testing.assert_allclose(model.predict(X).reshape(400, -1), expected, atol=6e-3)

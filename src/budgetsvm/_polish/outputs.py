@@ -43,7 +43,7 @@ _Settled = TypeVar("_Settled")
 _Finished: TypeAlias = Callable[[], bool]
 
 # Where all kernel values are no more than these, the tolerance to aim at, and for how many passes.
-_FEW_VALUES, _CLOSER, _EXTRA_PASSES = 1 << 17, 0.1, 40
+_FEW_VALUES, _CLOSER, _EXTRA_PASSES = 1 << 17, 1e-3, 40
 _WARM_WIDTH = 0.2  # of Newton's method after an earlier polish
 _WIDTH = 4.0  # of Newton's method otherwise, to begin with
 _FIRST_TOLERANCE = 1e-2  # of Newton's method where there is nothing else
@@ -107,7 +107,7 @@ class _Goal:
 
     def __init__(self, span: SpanProblem, limits: Limits) -> None:
         small = span.matrix.n * span.matrix.basis.dimension <= _FEW_VALUES
-        self.limits = replace(limits, tol=_CLOSER * limits.tol) if small else limits
+        self.limits = replace(limits, tol=min(limits.tol, _CLOSER)) if small else limits
         self._span, self._enough, self._last = span, limits.tol, limits.max_passes
 
     def reached(self) -> bool:
