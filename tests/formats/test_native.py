@@ -21,7 +21,8 @@ from tools.frozen import frozen
 import budgetsvm
 from budgetsvm import BudgetSVC
 from budgetsvm._estimators.snapshots import snapshot_of
-from budgetsvm._formats.record_file import from_bytes, to_bytes
+from budgetsvm._common.record_file import from_bytes, to_bytes
+from budgetsvm._formats.native import MODEL
 
 DATA, OTHERS = Data(n=60, d=3), Data(n=20, d=3, seed=1)
 
@@ -114,7 +115,7 @@ ODD: dict[str, Any] = {
 
 
 def test_any_plain_record() -> None:
-    again = from_bytes(b"".join(to_bytes(ODD)), "it")
+    again = from_bytes(b"".join(to_bytes(ODD, MODEL)), "it", MODEL)
     assert again.keys() == ODD.keys()
     for key, value in ODD.items():
         if isinstance(value, np.ndarray):
@@ -177,8 +178,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_newer_version_says_so(saved: Path) -> None:
-    record = from_bytes(saved.read_bytes(), "it") | {"version": 99}
-    saved.write_bytes(b"".join(to_bytes(record)))
+    record = from_bytes(saved.read_bytes(), "it", MODEL) | {"version": 99}
+    saved.write_bytes(b"".join(to_bytes(record, MODEL)))
     with pytest.raises(ValueError, match="install a newer one"):
         budgetsvm.load(saved)
 

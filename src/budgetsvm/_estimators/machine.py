@@ -87,6 +87,15 @@ class FittedMachine(RowsByNumber, ABC):
         tags.input_tags.pairwise = self._takes_values
         return tags
 
+    def _ended(self, attributes: dict[str, Any], X: Any, sample_weight: Any) -> dict[str, Any]:
+        """Return what these attributes, a new model among them, become if the fit ends with them."""
+        model = attributes.get("_expansion", self._expansion)
+        return attributes | self._derived(model, X, sample_weight)
+
+    def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:  # noqa: ARG002
+        """Return what else a machine needs to predict with a model that was trained on X."""
+        return {}
+
     # ---- what training begins with ----
 
     def _begin(
@@ -141,8 +150,11 @@ class FittedMachine(RowsByNumber, ABC):
             self.validation_fraction,
             self.n_iter_no_change,
         )
-        rows = self._gram[X[:, 0].astype(np.intp)] if hasattr(self, "_gram") else X
-        return Origin.of(rows, encoded, self.basis, options)
+        return Origin.of(self._given_rows(X), encoded, self.basis, options)
+
+    def _given_rows(self, X: Any) -> Any:
+        """Return the rows or, where these are numbers of others, kernel values with all."""
+        return self._gram[X[:, 0].astype(np.intp)] if hasattr(self, "_gram") else X
 
     def _resolved(self, kernel: Kernel, X: Any) -> Kernel:
         """Put numbers in the place of gamma="scale", and values in that of a precomputed kernel."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from budgetsvm._learn.keeper import NOTHING_KEPT, Keeper
 from budgetsvm._learn.settings import Settings
 from budgetsvm.monitoring._observer import Observers
 
@@ -21,3 +22,4 @@ class Training:
     rng: np.random.Generator
     started: float  #: a value of the clock
     observers: Observers
+    keeper: Keeper = NOTHING_KEPT  #: of the state of phase 1
