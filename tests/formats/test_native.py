@@ -20,8 +20,8 @@ from tools.frozen import frozen
 
 import budgetsvm
 from budgetsvm import BudgetSVC
-from budgetsvm._estimators.snapshots import snapshot_of
 from budgetsvm._common.record_file import from_bytes, to_bytes
+from budgetsvm._estimators.snapshots import snapshot_of
 from budgetsvm._formats.native import MODEL
 
 DATA, OTHERS = Data(n=60, d=3), Data(n=20, d=3, seed=1)

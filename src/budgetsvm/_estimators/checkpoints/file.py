@@ -38,9 +38,29 @@ class CheckpointFile:
         """Return a file for the arguments of fit."""
         return checkpoint if isinstance(checkpoint, cls) else cls(checkpoint, every)
 
+    def check_place(self) -> None:
+        """Complain about a place where no file can be written, before any work is done."""
+        path, folder = self.path, self.path.parent
+        if not folder.is_dir():
+            message = f"there is no folder {str(folder)!r} for the checkpoint: make it, or give another path"
+            raise FileNotFoundError(message)
+        if path.exists() and not path.is_file():
+            message = f"checkpoint must be the path of a file, and {str(path)!r} is something else"
+            raise ValueError(message)
+        try:
+            with self._part().open("wb") as stream:
+                stream.write(_PROBE)
+        except OSError as error:
+            problem = f"no checkpoint can be written to {str(path)!r} ({error.strerror or error})"
+            message = f"{problem}; give another path"
+            raise OSError(error.errno, message) from error
+        finally:
+            with suppress(OSError):
+                self._part().unlink(missing_ok=True)
+
     def open(self) -> Contents | None:
         """Return what an earlier run has left, if it has; complains about a place that cannot be written to."""
-        self._check_place()
+        self.check_place()
         self._last, self._own = perf_counter(), self._mark()
         if self._own is None:
             return None
@@ -95,25 +115,6 @@ class CheckpointFile:
         except OSError as error:
             self._complain(f"could not be removed ({error.strerror or error})")
         self._own = None
-
-    def _check_place(self) -> None:
-        path, folder = self.path, self.path.parent
-        if not folder.is_dir():
-            message = f"there is no folder {str(folder)!r} for the checkpoint: make it, or give another path"
-            raise FileNotFoundError(message)
-        if path.exists() and not path.is_file():
-            message = f"checkpoint must be the path of a file, and {str(path)!r} is something else"
-            raise ValueError(message)
-        try:
-            with self._part().open("wb") as stream:
-                stream.write(_PROBE)
-        except OSError as error:
-            problem = f"no checkpoint can be written to {str(path)!r} ({error.strerror or error})"
-            message = f"{problem}; give another path"
-            raise OSError(error.errno, message) from error
-        finally:
-            with suppress(OSError):
-                self._part().unlink(missing_ok=True)
 
     def _part(self) -> Path:
         path = self.path.resolve()
