@@ -37,7 +37,7 @@ def replacing(path: Path, *, durable: bool = False, suffix: str = "") -> Iterato
             yield stream
         return
     path = path.resolve() if durable else path  # the file that a link leads to, not the link
-    with _beside(path, suffix) as stream:
+    with new_beside(path, suffix) as stream:
         temporary = Path(stream.name)
         try:
             yield stream
@@ -54,7 +54,7 @@ def replacing(path: Path, *, durable: bool = False, suffix: str = "") -> Iterato
         _keep_name(path)
 
 
-def _beside(path: Path, suffix: str) -> Any:
+def new_beside(path: Path, suffix: str = "") -> Any:
     """Return a new file in the same folder, of any name or one with this suffix."""
     if not suffix:
         return tempfile.NamedTemporaryFile(dir=path.parent, delete=False)

@@ -91,7 +91,7 @@ def _go_on(trainer: Trainer, plan: Plan, stopping: EarlyStopping | None, keeper:
     def restore(fields: Fields) -> None:
         trainer.restore(fields.inside("trainer"), plan)
         if stopping is None:
-            fields.take("stopping")
+            fields.optional(lambda name: fields.fail(name, "must be None"), "stopping")
         else:
             stopping.restore(fields.inside("stopping"), trainer.result().model)
         fields.end()

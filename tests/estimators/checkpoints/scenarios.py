@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import contextmanager
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
@@ -11,6 +12,7 @@ from scipy import sparse
 from tools.frozen import frozen
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm._estimators.checkpoints.file import CheckpointFile
 from budgetsvm._estimators.snapshots import snapshot_of
 from budgetsvm._learn import trainer
 
@@ -136,3 +138,27 @@ def short_calls() -> Any:
 def bits(model: Any) -> str:
     """Return a digest of all that a model is."""
     return sha256(repr(frozen(snapshot_of(model))).encode()).hexdigest()
+
+
+class Breaks(BaseException):
+    """Ends a run."""
+
+
+class Breaking(CheckpointFile):
+    """Ends a run as soon as so many checkpoints were written; the fit knows nothing of it."""
+
+    def __init__(self, path: Path, after: float) -> None:
+        super().__init__(path, 0)
+        self.left = after
+
+    def write(self, contents: Any) -> None:
+        super().write(contents)
+        self.left -= 1
+        if self.left <= 0:
+            raise Breaks
+
+
+def broken(scenario: Scenario, path: Path, after: int = 1, **parameters: Any) -> None:
+    """Train until so many checkpoints were written."""
+    with short_calls():
+        scenario.train(scenario.model(**parameters), checkpoint=Breaking(path, after))

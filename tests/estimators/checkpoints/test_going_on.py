@@ -6,30 +6,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from estimators.checkpoints.scenarios import SCENARIOS, Scenario, bits, rows, short_calls
+from estimators.checkpoints.scenarios import (
+    SCENARIOS,
+    Breaking,
+    Breaks,
+    Scenario,
+    bits,
+    broken,
+    rows,
+    short_calls,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC
 from budgetsvm._estimators.checkpoints.file import CheckpointFile
-
-
-class Breaks(BaseException):
-    """Ends a run."""
-
-
-class Breaking(CheckpointFile):
-    """Ends a run as soon as so many checkpoints were written; the fit knows nothing of it."""
-
-    def __init__(self, path: Path, after: float) -> None:
-        super().__init__(path, 0)
-        self.left = after
-
-    def write(self, contents: Any) -> None:
-        super().write(contents)
-        self.left -= 1
-        if self.left <= 0:
-            raise Breaks
 
 
 class Aged(Breaking):
@@ -39,10 +30,10 @@ class Aged(Breaking):
         super().write(replace(contents, seconds=2e3))
 
 
-def broken(scenario: Scenario, path: Path, after: int = 1, **parameters: Any) -> None:
+def leave(scenario: Scenario, path: Path, after: int = 1, **parameters: Any) -> None:
     """Leave a checkpoint."""
-    with short_calls(), pytest.raises(Breaks):
-        scenario.train(scenario.model(**parameters), checkpoint=Breaking(path, after))
+    with pytest.raises(Breaks):
+        broken(scenario, path, after, **parameters)
     assert path.exists()
 
 
@@ -83,7 +74,7 @@ def test_the_scenarios_are_what_they_say() -> None:
 def test_a_generator_is_where_it_would_be(tmp_path: Path) -> None:
     for name in ("generator", "old generator, stream"):
         scenario, path = SCENARIOS[name], tmp_path / "it"
-        broken(scenario, path, after=3)
+        leave(scenario, path, after=3)
         one, other = scenario.model(), scenario.model()
         scenario.train(one, checkpoint=path)
         scenario.train(other)
@@ -93,7 +84,7 @@ def test_a_generator_is_where_it_would_be(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["one class", "stream"])
 def test_without_a_seed_one_is_drawn_and_kept(name: str, tmp_path: Path) -> None:
     scenario, path = SCENARIOS[name], tmp_path / "it"
-    broken(scenario, path, random_state=None)
+    leave(scenario, path, random_state=None)
     content, found = path.read_bytes(), []
     for _ in range(2):
         path.write_bytes(content)
@@ -106,7 +97,7 @@ def test_without_a_seed_one_is_drawn_and_kept(name: str, tmp_path: Path) -> None
 
 def test_threads_and_progress_may_differ(tmp_path: Path, capfd: Any) -> None:
     scenario, path = SCENARIOS["two classes"], tmp_path / "it"
-    broken(scenario, path, after=8)
+    leave(scenario, path, after=8)
     model = scenario.model(n_jobs=2, verbose=1)
     scenario.train(model, checkpoint=path)
     assert "100%" in capfd.readouterr().err

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Self
 
 from budgetsvm._common.checks import check_number
-from budgetsvm._common.files import replacing
+from budgetsvm._common.files import new_beside, replacing
 from budgetsvm._estimators.checkpoints.contents import Contents, load_checkpoint
 from budgetsvm._polish.convergence import say
 
@@ -48,7 +48,7 @@ class CheckpointFile:
             message = f"checkpoint must be the path of a file, and {str(path)!r} is something else"
             raise ValueError(message)
         try:
-            with self._part().open("wb") as stream:
+            with new_beside(path.resolve(), _PART) as stream:
                 stream.write(_PROBE)
         except OSError as error:
             problem = f"no checkpoint can be written to {str(path)!r} ({error.strerror or error})"
@@ -93,7 +93,9 @@ class CheckpointFile:
         begin = perf_counter()
         try:
             if self._mark() != self._own:
-                self._complain("was changed by somebody else: it is left as it is")
+                self._complain(
+                    "was changed by somebody else, and is left as it is; training goes on"
+                )
                 return
             with replacing(self.path, durable=True, suffix=_PART) as stream:
                 for part in contents.to_bytes():
@@ -101,7 +103,9 @@ class CheckpointFile:
             self._own, self._complained = self._mark(), False
         except OSError as error:
             there = "; the one before is still there" if self._own else ""
-            self._complain(f"could not be written ({error.strerror or error}){there}")
+            self._complain(
+                f"could not be written ({error.strerror or error}){there}; training goes on"
+            )
         finally:
             self._last = perf_counter()
             self._took = self._last - begin
@@ -111,9 +115,9 @@ class CheckpointFile:
         try:
             self._part().unlink(missing_ok=True)
             if self._own is not None and self._mark() == self._own:
-                self.path.unlink()
+                self.path.resolve().unlink()
         except OSError as error:
-            self._complain(f"could not be removed ({error.strerror or error})")
+            self._complain(f"could not be removed ({error.strerror or error}): delete it")
         self._own = None
 
     def _part(self) -> Path:
@@ -131,7 +135,7 @@ class CheckpointFile:
     def _complain(self, problem: str) -> None:
         """Warn, but not again and again."""
         if not self._complained:
-            say(f"the checkpoint {str(self.path)!r} {problem}; training goes on", RuntimeWarning)
+            say(f"the checkpoint {str(self.path)!r} {problem}", RuntimeWarning)
         self._complained = True
 
     def _way_out(self) -> str:

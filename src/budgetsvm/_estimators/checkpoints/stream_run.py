@@ -71,7 +71,7 @@ def _restore_machine(machine: Any, fields: Fields) -> None:
     if isinstance(own, _RANDOM):
         before = source_like(own, fields.inside("random"))
     else:
-        fields.take("random")
+        fields.optional(lambda name: fields.fail(name, "must be None"), "random")
     fields.end()
     if type(other) is not type(machine):
         fields.fail("machine", f"must be a {type(machine).__name__}")
