@@ -92,7 +92,7 @@ class CheckpointFile:
         """Write the file anew; a run goes on if that fails, and the file that was there stays."""
         begin = perf_counter()
         try:
-            if self._mark() != self._own:
+            if self._mark() not in (None, self._own):
                 self._complain(
                     "was changed by somebody else, and is left as it is; training goes on"
                 )
