@@ -1,0 +1,138 @@
+"""What checkpoints cost: fits of ten seconds and more, with and without them."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measuring.timing import alternate, clock_with_threads, load_average
+from benchmarks.options import Options
+from benchmarks.problems import made_stream, synthetic
+from benchmarks.problems.data_sets import Problem, Spec
+from benchmarks.report.record import Column, Record
+from budgetsvm import BudgetSVC
+from budgetsvm._estimators.checkpoints.contents import Contents
+from budgetsvm._estimators.checkpoints.file import CheckpointFile
+
+TITLE = "Checkpoints"
+_EVERY, _SECONDS, _MOST = 1.0, 10.0, 1.02
+_ROWS, _BLOCK, _BUDGET, _CLASSES = 200_000, 10_000, 500, 10
+_COLUMNS = (
+    Column("fit", "fit", width=12, left=True),
+    Column("rows", "rows", width=8),
+    Column("s without", "without", ".2f", width=7),
+    Column("s with", "seconds", ".2f", width=7),
+    Column("ratio", "ratio", ".3f"),
+    Column("at most", "target"),
+    Column("", "verdict", width=6, left=True),
+    Column("written", "count"),
+    Column("MB each", "megabytes", ".1f"),
+    Column("share of time", "share", ".2%"),
+    Column("load", "load", ".1f", width=4),
+)
+_NOTE = (
+    f"BudgetSVC, B = {_BUDGET}, one thread, no polish; a checkpoint every {_EVERY:g} s (the default is 60), or at most "
+    "1 % of the time. Runs in turn; the fastest counts.\nshare of time: that was spent on checkpoints, by the clock, in the "
+    "run where it was largest; beside other work on the machine it says more than the ratio."
+)
+
+
+def takes(spec: Spec, options: Options) -> bool:  # noqa: ARG001 - all benchmarks are asked alike
+    """Whether a data set is measured: none is, as the data are made here."""
+    return False
+
+
+def run(record: Record, problems: Iterator[Problem], options: Options) -> None:  # noqa: ARG001
+    """Measure fits of two and of many classes, and a stream."""
+    table = record.table(TITLE, _COLUMNS, _NOTE)
+    X, y = synthetic.make(_ROWS, 20)
+    ranks = np.argsort(np.argsort(X[:, 0]))
+    several = (ranks * _CLASSES // _ROWS).astype(int)
+    for name, labels in (("two classes", y), (f"{_CLASSES} classes", several)):
+        epochs = _enough(partial(_fit, X, labels, 1))
+        table.add(_measure(record, name, partial(_fit, X, labels, epochs), epochs, options))
+    passes = _enough(partial(_stream, 1))
+    table.add(_measure(record, "stream", partial(_stream, passes), passes, options))
+
+
+def _fit(X: Any, y: Any, epochs: int, **checkpoint: Any) -> BudgetSVC:
+    model = BudgetSVC(budget=_BUDGET, epochs=epochs, polish=False, **_COMMON)
+    return model.fit(X, y, **checkpoint)
+
+
+def _stream(passes: int, **checkpoint: Any) -> BudgetSVC:
+    blocks = made_stream.blocks(passes * _ROWS, _BLOCK)
+    model = BudgetSVC(budget=_BUDGET, polish=False, **_COMMON)
+    return model.fit_stream(blocks, classes=[-1, 1], **checkpoint)
+
+
+_COMMON: dict[str, Any] = {"gamma": synthetic.GAMMA, "n_jobs": 1, "random_state": 0}
+
+
+def _enough(once: Callable[[], object]) -> int:
+    """Return how often to go through the rows, so that it takes its time."""
+    return int(np.ceil(1.2 * _SECONDS / min(clock_with_threads(once, 1) for _ in range(5))))
+
+
+class _Timed(CheckpointFile):
+    """Takes note of the time that a run spends on checkpoints."""
+
+    spent, count, size = 0.0, 0, 0
+    _since = 0.0
+
+    def due(self) -> bool:
+        now, due = perf_counter(), super().due()
+        if due:
+            self._since = now
+        return due
+
+    def write(self, contents: Contents) -> None:
+        super().write(contents)
+        self.spent += perf_counter() - self._since
+        self.count += 1
+        self.size = self.path.stat().st_size
+
+
+def _measure(
+    record: Record, name: str, train: Callable[..., BudgetSVC], passes: int, options: Options
+) -> dict[str, Any]:
+    files: list[_Timed] = []
+    models: dict[str, BudgetSVC] = {}
+    with TemporaryDirectory() as folder:
+
+        def without() -> None:
+            models["without"] = train()
+
+        def with_them() -> None:
+            files.append(_Timed(Path(folder, "run"), _EVERY))
+            models["with"] = train(checkpoint=files[-1])
+
+        clocks = {
+            key: partial(clock_with_threads, work, 1)
+            for key, work in (("without", without), ("with", with_them))
+        }
+        times = alternate(clocks, options.repeat, name)
+    same = np.array_equal(models["with"].dual_coef_, models["without"].dual_coef_)
+    record.check(same, f"{name}: another model with checkpoints")
+    record.check(files[-1].count > 0, f"{name}: no checkpoint was written")
+    row = {
+        "fit": name,
+        "rows": passes * _ROWS,
+        "without": times["without"].best,
+        "seconds": times["with"].best,
+        "ratio": times["with"].best / times["without"].best,
+        "target": _MOST,
+        "count": files[-1].count,
+        "megabytes": files[-1].size / 1e6,
+        "share": max(f.spent / s for f, s in zip(files, times["with"].seconds, strict=True)),
+        "load": load_average(),
+    }
+    row["verdict"] = record.target(
+        row["ratio"] <= _MOST,
+        f"{name}: {row['ratio']:.3f} times as long with a checkpoint every {_EVERY:g} s, at most {_MOST}",
+    )
+    return row
