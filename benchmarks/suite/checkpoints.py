@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measuring.timing import alternate, clock_with_threads, load_average
+from benchmarks.measuring.timing import alternate, limited_threads, load_average
 from benchmarks.options import Options
 from benchmarks.problems import made_stream, synthetic
 from benchmarks.problems.data_sets import Problem, Spec
@@ -19,13 +19,14 @@ from budgetsvm._estimators.checkpoints.contents import Contents
 from budgetsvm._estimators.checkpoints.file import CheckpointFile
 
 TITLE = "Checkpoints"
-_EVERY, _SECONDS, _MOST = 1.0, 10.0, 1.02
+_EVERY, _SECONDS = 1.0, 10.0
+_MOST, _MOST_SHARE = 1.02, 0.02
 _ROWS, _BLOCK, _BUDGET, _CLASSES = 200_000, 10_000, 500, 10
 _COLUMNS = (
     Column("fit", "fit", width=12, left=True),
     Column("rows", "rows", width=8),
-    Column("s without", "without", ".2f", width=7),
-    Column("s with", "seconds", ".2f", width=7),
+    Column("CPU s without", "without", ".2f", width=7),
+    Column("with", "seconds", ".2f", width=7),
     Column("ratio", "ratio", ".3f"),
     Column("at most", "target"),
     Column("", "verdict", width=6, left=True),
@@ -36,8 +37,8 @@ _COLUMNS = (
 )
 _NOTE = (
     f"BudgetSVC, B = {_BUDGET}, one thread, no polish; a checkpoint every {_EVERY:g} s (the default is 60), or at most "
-    "1 % of the time. Runs in turn; the fastest counts.\nshare of time: that was spent on checkpoints, by the clock, in the "
-    "run where it was largest; beside other work on the machine it says more than the ratio."
+    "1 % of the time. Runs in turn; the fastest counts, in seconds of the processor.\nshare of time: that was spent on "
+    f"checkpoints, waiting for the disk included, by the clock; the largest of all runs, at most {_MOST_SHARE:.0%}."
 )
 
 
@@ -53,9 +54,9 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
     ranks = np.argsort(np.argsort(X[:, 0]))
     several = (ranks * _CLASSES // _ROWS).astype(int)
     for name, labels in (("two classes", y), (f"{_CLASSES} classes", several)):
-        epochs = _enough(partial(_fit, X, labels, 1))
+        epochs = _enough(partial(_fit, X, labels))
         table.add(_measure(record, name, partial(_fit, X, labels, epochs), epochs, options))
-    passes = _enough(partial(_stream, 1))
+    passes = _enough(_stream)
     table.add(_measure(record, "stream", partial(_stream, passes), passes, options))
 
 
@@ -73,9 +74,20 @@ def _stream(passes: int, **checkpoint: Any) -> BudgetSVC:
 _COMMON: dict[str, Any] = {"gamma": synthetic.GAMMA, "n_jobs": 1, "random_state": 0}
 
 
-def _enough(once: Callable[[], object]) -> int:
+def _enough(train: Callable[[int], object]) -> int:
     """Return how often to go through the rows, so that it takes its time."""
-    return int(np.ceil(1.2 * _SECONDS / min(clock_with_threads(once, 1) for _ in range(5))))
+    once, more = (
+        min(_processor_time(partial(train, passes)) for _ in range(3)) for passes in (1, 4)
+    )
+    return int(np.ceil(1.2 * _SECONDS / (max(more - once, 0.1 * more) / 3)))
+
+
+def _processor_time(work: Callable[[], object]) -> float:
+    """Return the seconds of the processor that a piece of work takes, in one thread."""
+    with limited_threads(1):
+        start = process_time()
+        work()
+        return process_time() - start
 
 
 class _Timed(CheckpointFile):
@@ -101,6 +113,7 @@ def _measure(
     record: Record, name: str, train: Callable[..., BudgetSVC], passes: int, options: Options
 ) -> dict[str, Any]:
     files: list[_Timed] = []
+    shares: list[float] = []
     models: dict[str, BudgetSVC] = {}
     with TemporaryDirectory() as folder:
 
@@ -108,11 +121,13 @@ def _measure(
             models["without"] = train()
 
         def with_them() -> None:
+            start = perf_counter()
             files.append(_Timed(Path(folder, "run"), _EVERY))
             models["with"] = train(checkpoint=files[-1])
+            shares.append(files[-1].spent / (perf_counter() - start))
 
         clocks = {
-            key: partial(clock_with_threads, work, 1)
+            key: partial(_processor_time, work)
             for key, work in (("without", without), ("with", with_them))
         }
         times = alternate(clocks, options.repeat, name)
@@ -128,11 +143,12 @@ def _measure(
         "target": _MOST,
         "count": files[-1].count,
         "megabytes": files[-1].size / 1e6,
-        "share": max(f.spent / s for f, s in zip(files, times["with"].seconds, strict=True)),
+        "share": max(shares),
         "load": load_average(),
     }
     row["verdict"] = record.target(
-        row["ratio"] <= _MOST,
-        f"{name}: {row['ratio']:.3f} times as long with a checkpoint every {_EVERY:g} s, at most {_MOST}",
+        row["ratio"] <= _MOST and row["share"] <= _MOST_SHARE,
+        f"{name}: {row['ratio']:.3f} times as long with a checkpoint every {_EVERY:g} s, at most {_MOST}; "
+        f"{row['share']:.2%} of the time by the clock",
     )
     return row

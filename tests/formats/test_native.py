@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,19 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         budgetsvm.load(path)
     with pytest.raises(FileNotFoundError):
         budgetsvm.load(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("depth", [40, 60, 400, 990])
+def test_records_within_each_other(depth: int, tmp_path: Path) -> None:
+    """So many that going through them would exceed Python's stack."""
+    content = '{"a":[' * depth + "1" + "]}" * depth
+    header = {"__metadata__": {"format": "budgetsvm", "sha256": "0" * 64, "record": content}}
+    text = json.dumps(header).encode()
+    text = text.replace(b"0" * 64, sha256(text).hexdigest().encode(), 1)
+    path = tmp_path / "deep"
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    with pytest.raises(ValueError, match=r"is damaged.*(records within each other|recursion)"):
+        budgetsvm.load(path)
 
 
 def test_a_newer_version_says_so(saved: Path) -> None:

@@ -37,6 +37,7 @@ _METADATA = "__metadata__"
 _NO_SUM = "0" * 64  # in the place of the sum while it is computed
 _LARGEST_HEADER = 100_000_000  # that of safetensors
 _ALIGNMENT = 8
+_DEEPEST = 50  # records and lists within each other
 
 
 @dataclass(frozen=True)
@@ -197,10 +198,12 @@ def _is_place(entry: Any) -> bool:
     return code in _TYPES and numbers and len(shape) <= 8 and len(offsets) == 2
 
 
-def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str) -> Any:
+def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str, depth: int = 0) -> Any:
     """Return a value with its arrays, each of which is taken once."""
+    if depth > _DEEPEST:
+        _refuse(where, f"is damaged: it has more than {_DEEPEST} records within each other")
     if isinstance(value, list):
-        return [_deep(one, arrays, where) for one in value]
+        return [_deep(one, arrays, where, depth + 1) for one in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"$array"}:
@@ -212,7 +215,7 @@ def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str) -> Any:
         return _strings(value, where)
     if value.keys() == {"$number"} and value["$number"] in {"inf", "-inf", "nan"}:
         return float(value["$number"])
-    return {key: _deep(one, arrays, where) for key, one in value.items()}
+    return {key: _deep(one, arrays, where, depth + 1) for key, one in value.items()}
 
 
 def _strings(value: Record, where: str) -> NDArray[np.str_]:

@@ -16,6 +16,7 @@ from estimators.checkpoints.scenarios import (
     rows,
     short_calls,
 )
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -123,6 +124,27 @@ def test_nothing_to_learn_leaves_nothing(tmp_path: Path) -> None:
         file = Breaking(tmp_path / "it", after=1)
         model.fit(X, y, checkpoint=file)
         assert list(tmp_path.iterdir()) == []
+
+
+def gaussian(X: Any, Z: Any) -> Any:
+    """Return kernel values."""
+    return np.exp(-((X[:, None] - Z[None]) ** 2).sum(axis=2))
+
+
+def test_kernels_of_ones_own(tmp_path: Path) -> None:
+    """They go by their names in fit; a stream would have to keep code."""
+    X, path = rows(200), tmp_path / "it"
+    model = BudgetOneClassSVM(kernel=gaussian, budget=10, random_state=0, n_jobs=1)
+    with short_calls():
+        expected = clone(model).fit(X).dual_coef_
+        with pytest.raises(Breaks):
+            model.fit(X, checkpoint=Breaking(path, 2))
+        other = clone(model).set_params(kernel=lambda X, Z: 2 * gaussian(X, Z))
+        with pytest.raises(ValueError, match="kernel was <function gaussian>"):
+            other.fit(X, checkpoint=path)
+        np.testing.assert_array_equal(model.fit(X, checkpoint=path).dual_coef_, expected)
+    with pytest.raises(ValueError, match=r"no checkpoint of this stream.*or leave out checkpoint"):
+        model.fit_stream([X], checkpoint=path)
 
 
 def test_in_a_pipeline(tmp_path: Path) -> None:

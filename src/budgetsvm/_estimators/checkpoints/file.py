@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.files import new_beside, replacing
@@ -74,7 +74,7 @@ class CheckpointFile:
             message = f"{error}; {self._way_out()}"
             raise ValueError(message) from error
 
-    def refuse(self, problem: str, cause: Exception | None = None) -> None:
+    def refuse(self, problem: str, cause: Exception | None = None) -> NoReturn:
         """Say why a run cannot go on from this file, and what to do."""
         message = f"the checkpoint {str(self.path)!r} {problem}; {self._way_out()}"
         raise ValueError(message) from cause

@@ -1,5 +1,6 @@
 """What tells one run from another: its parameters as texts, and a digest of its data."""
 
+import json
 import re
 from collections.abc import Mapping
 from hashlib import sha256
@@ -75,7 +76,7 @@ def _text(value: Any) -> str:
     if isinstance(value, np.random.Generator | np.random.RandomState):
         record = random_record(value)
         random_source(Fields(record, "random_state"))  # says so if it could not be made again
-        return f"{record['type']} {_short(repr(record))}"
+        return f"{record['type']} {_short(json.dumps(record, default=np.ndarray.tolist))}"
     if sparse.issparse(value) or isinstance(value, np.ndarray) or hasattr(value, "to_numpy"):
         digest = Digest()
         digest.add(value)

@@ -48,7 +48,11 @@ class StreamRun(Run):
 
         if not (first or self.file.due()):
             return
-        snapshot = snapshot_of(machine)  # complains, at the first block, of what cannot be kept
+        try:
+            snapshot = snapshot_of(machine)
+        except ValueError as error:  # at the first block
+            message = f"there can be no checkpoint of this stream: {error}; or leave out checkpoint"
+            raise ValueError(message) from error
         if self.file.due():
             source = machine.random_state
             random = random_record(source) if isinstance(source, _RANDOM) else None
