@@ -37,7 +37,7 @@ _COLUMNS = (
 )
 _NOTE = (
     f"BudgetSVC, B = {_BUDGET}, one thread, no polish; a checkpoint every {_EVERY:g} s (the default is 60), or at most "
-    "1 % of the time. Runs in turn; the fastest counts, in seconds of the processor.\nshare of time: that was spent on "
+    "0.5 % of the time. Runs in turn; the fastest counts, in seconds of the processor.\nshare of time: that was spent on "
     f"checkpoints, waiting for the disk included, by the clock; the largest of all runs, at most {_MOST_SHARE:.0%}."
 )
 

@@ -12,7 +12,7 @@ from budgetsvm._estimators.checkpoints.contents import Contents, load_checkpoint
 from budgetsvm._polish.convergence import say
 
 # How many times as long as writing a checkpoint takes the run goes on before the next one.
-_REST = 100
+_REST = 200
 _PART = ".part"  # behind the name of a file that is being written
 _PROBE = bytes(4096)
 _FIRST_BYTES = 9  # that tell whether it is worth while to read a file

@@ -125,8 +125,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
             goes on, and ends in the same model, bit for bit: parameters and data must be the same. It is removed when
             the fit is done. See the section *Runs that may be killed* of the guide.
         checkpoint_every : float, default=60.0
-            Seconds between two checkpoints, at least; more where writing one would take more than 1 % of the time.
-            0: whenever it is possible.
+            Seconds between two checkpoints, at least; more where writing them would take more than half a percent
+            of the time. 0: whenever it is possible.
 
         Returns
         -------
