@@ -10,7 +10,7 @@ import pytest
 from estimators.checkpoints import killed_runs
 from estimators.checkpoints.scenarios import SCENARIOS, bits, short_calls
 
-KILLS = 6  # of each
+KILLS = 5  # of each
 NAMES = ["two classes", "early stopping", "outputs one by one", "stream of pairs"]
 
 
