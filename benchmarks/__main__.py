@@ -15,6 +15,7 @@ from benchmarks.report import picture
 from benchmarks.report.record import Record, bullets, status
 from benchmarks.suite import (
     accuracy,
+    checkpoints,
     epoch,
     exact,
     growth,
@@ -43,6 +44,7 @@ BENCHMARKS = {
     "threads": threads,
     "prediction": prediction,
     "small": small,
+    "checkpoints": checkpoints,
 }
 
 

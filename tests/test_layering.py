@@ -100,7 +100,7 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_the_phases_have_one_door_each() -> None:
     """Who trains a machine sees of a phase its door, and the words that are exchanged there."""
     words = {
-        "_learn": {"learn", "settings", "early_stopping", "given_terms"},
+        "_learn": {"learn", "settings", "early_stopping", "given_terms", "keeper"},
         "_polish": {"polish", "result", "convergence", "share", "basis"},
         "_exact": {"exact"},
     }

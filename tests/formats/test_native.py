@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from tools.frozen import frozen
 
 import budgetsvm
 from budgetsvm import BudgetSVC
+from budgetsvm._common.record_file import from_bytes, to_bytes
 from budgetsvm._estimators.snapshots import snapshot_of
-from budgetsvm._formats.record_file import from_bytes, to_bytes
+from budgetsvm._formats.native import MODEL
 
 DATA, OTHERS = Data(n=60, d=3), Data(n=20, d=3, seed=1)
 
@@ -114,7 +116,7 @@ ODD: dict[str, Any] = {
 
 
 def test_any_plain_record() -> None:
-    again = from_bytes(b"".join(to_bytes(ODD)), "it")
+    again = from_bytes(b"".join(to_bytes(ODD, MODEL)), "it", MODEL)
     assert again.keys() == ODD.keys()
     for key, value in ODD.items():
         if isinstance(value, np.ndarray):
@@ -176,9 +178,22 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         budgetsvm.load(tmp_path / "missing")
 
 
+@pytest.mark.parametrize("depth", [40, 60, 400, 990])
+def test_records_within_each_other(depth: int, tmp_path: Path) -> None:
+    """So many that going through them would exceed Python's stack."""
+    content = '{"a":[' * depth + "1" + "]}" * depth
+    header = {"__metadata__": {"format": "budgetsvm", "sha256": "0" * 64, "record": content}}
+    text = json.dumps(header).encode()
+    text = text.replace(b"0" * 64, sha256(text).hexdigest().encode(), 1)
+    path = tmp_path / "deep"
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    with pytest.raises(ValueError, match=r"is damaged.*(records within each other|recursion)"):
+        budgetsvm.load(path)
+
+
 def test_a_newer_version_says_so(saved: Path) -> None:
-    record = from_bytes(saved.read_bytes(), "it") | {"version": 99}
-    saved.write_bytes(b"".join(to_bytes(record)))
+    record = from_bytes(saved.read_bytes(), "it", MODEL) | {"version": 99}
+    saved.write_bytes(b"".join(to_bytes(record, MODEL)))
     with pytest.raises(ValueError, match="install a newer one"):
         budgetsvm.load(saved)
 

@@ -25,18 +25,19 @@ def cache_folder(part: str) -> Path:
 
 
 @contextmanager
-def replacing(path: Path, *, durable: bool = False) -> Iterator[Any]:
+def replacing(path: Path, *, durable: bool = False, suffix: str = "") -> Iterator[Any]:
     """Write a file that appears only when it is complete: another process may be reading.
 
     A durable one is on the disk before it takes the place of what was there, has the access rights that a new
-    file would have, and is written in place where there is no file but a device, say.
+    file would have, and is written in place where there is no file but a device, say. With a suffix, the file has
+    that behind its name while it is written: what a process that is killed leaves, the next one writes over.
     """
     if durable and path.exists() and not path.is_file():
         with path.open("wb") as stream:
             yield stream
         return
     path = path.resolve() if durable else path  # the file that a link leads to, not the link
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
+    with new_beside(path, suffix) as stream:
         temporary = Path(stream.name)
         try:
             yield stream
@@ -51,6 +52,15 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Any]:
             temporary.unlink(missing_ok=True)
     if durable:
         _keep_name(path)
+
+
+def new_beside(path: Path, suffix: str = "") -> Any:
+    """Return a new file in the same folder, of any name or one with this suffix."""
+    if not suffix:
+        return tempfile.NamedTemporaryFile(dir=path.parent, delete=False)
+    temporary = path.with_name(path.name + suffix)
+    temporary.unlink(missing_ok=True)
+    return temporary.open("xb")  # which follows no link that somebody else has put there
 
 
 def _rights(path: Path) -> int:

@@ -51,6 +51,27 @@ def random_source(fields: Fields) -> np.random.Generator | np.random.RandomState
     return generator
 
 
+def source_like(
+    own: np.random.Generator | np.random.RandomState, fields: Fields
+) -> np.random.Generator | np.random.RandomState:
+    """Make a generator from its record, which must be of the same kind as another one."""
+    where = fields.where
+    found = random_source(fields)
+    kinds = [(type(one), random_record(one)["state"]["bit_generator"]) for one in (found, own)]
+    if kinds[0] != kinds[1]:
+        message = f"{where} must be that of a {kinds[1][0].__name__} of {kinds[1][1]}"
+        raise ValueError(message)
+    return found
+
+
+def put_back(own: Any, before: Any) -> None:
+    """Let a generator go on from where another one of its kind is."""
+    if isinstance(own, np.random.Generator):
+        own.bit_generator.state = before.bit_generator.state
+    else:
+        own.set_state(before.get_state(legacy=False))
+
+
 def _check_position(name: str, state: Any, fields: Fields) -> None:
     keys, most = _POSITIONS.get(name, ((), 0))
     for key in keys:

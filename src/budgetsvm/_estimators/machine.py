@@ -3,7 +3,6 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
@@ -30,28 +29,13 @@ from budgetsvm._problem.rows import (
 )
 from budgetsvm._problem.targets import Targets
 from budgetsvm.kernels import Kernel
-from budgetsvm.monitoring._observer import EpochRecord, Observers
+from budgetsvm.monitoring._observer import EpochRecord
 from budgetsvm.monitoring._sklearn_callbacks import runner
 
 _SMALL = 10_000  # values of an array
 _DTYPES = (np.float64, np.float32)
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
-
-#: What a certificate is about, as `certifies_` says it.
-FULL, SPAN = "full problem", "span"
-#: The attributes that a certificate is made of.
-CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """What a call that trains a machine has with it, from its begin to its end."""
-
-    settings: Settings
-    rng: np.random.Generator
-    started: float  #: a value of the clock
-    observers: Observers
 
 
 class FittedMachine(RowsByNumber, ABC):
@@ -102,6 +86,15 @@ class FittedMachine(RowsByNumber, ABC):
         tags.input_tags.sparse = not self._takes_values
         tags.input_tags.pairwise = self._takes_values
         return tags
+
+    def _ended(self, attributes: dict[str, Any], X: Any, sample_weight: Any) -> dict[str, Any]:
+        """Return what these attributes, a new model among them, become if the fit ends with them."""
+        model = attributes.get("_expansion", self._expansion)
+        return attributes | self._derived(model, X, sample_weight)
+
+    def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:  # noqa: ARG002
+        """Return what else a machine needs to predict with a model that was trained on X."""
+        return {}
 
     # ---- what training begins with ----
 
@@ -157,8 +150,11 @@ class FittedMachine(RowsByNumber, ABC):
             self.validation_fraction,
             self.n_iter_no_change,
         )
-        rows = self._gram[X[:, 0].astype(np.intp)] if hasattr(self, "_gram") else X
-        return Origin.of(rows, encoded, self.basis, options)
+        return Origin.of(self._given_rows(X), encoded, self.basis, options)
+
+    def _given_rows(self, X: Any) -> Any:
+        """Return the rows or, where these are numbers of others, kernel values with all."""
+        return self._gram[X[:, 0].astype(np.intp)] if hasattr(self, "_gram") else X
 
     def _resolved(self, kernel: Kernel, X: Any) -> Kernel:
         """Put numbers in the place of gamma="scale", and values in that of a precomputed kernel."""

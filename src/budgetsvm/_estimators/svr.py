@@ -10,6 +10,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
@@ -126,7 +127,15 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
 
     @watched
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+    ) -> Self:
         """Train on all rows, from scratch.
 
         Parameters
@@ -137,12 +146,20 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
             What is to be predicted.
         sample_weight : array-like of shape (n_samples,), default=None
             C of a row is multiplied by its weight. Weight 0 is as good as leaving the row out.
+        checkpoint : path-like, default=None
+            A file to leave the state in while training. If it is there when the call begins, the run that has left it
+            goes on, and ends in the same model, bit for bit: parameters and data must be the same. It is removed when
+            the fit is done. See the section *Runs that may be killed* of the guide.
+        checkpoint_every : float, default=60.0
+            Seconds between two checkpoints, at least; more where writing them would take more than half a percent
+            of the time. 0: whenever it is possible.
 
         Returns
         -------
         self : BudgetSVR
         """
-        self._fit(X, y, sample_weight)
+        with fit_run(self, checkpoint, checkpoint_every) as run:
+            self._fit(X, y, sample_weight, run)
         return self
 
     @all_or_nothing

@@ -11,14 +11,9 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
-from budgetsvm._estimators.machine import (
-    CERTIFICATE,
-    FULL,
-    SPAN,
-    FittedMachine,
-    Training,
-    has_callbacks,
-)
+from budgetsvm._estimators.checkpoints.fit_run import FitRun
+from budgetsvm._estimators.machine import FittedMachine, has_callbacks
+from budgetsvm._estimators.training import CERTIFICATE, FULL, SPAN, Training
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
@@ -26,7 +21,6 @@ from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, reduce_to_budget, visits_of_epochs
 from budgetsvm._learn.settings import Plan, Settings
-from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.convergence import warn_not_converged, warn_not_precise
 from budgetsvm._polish.polish import Outcome, Polishing, Solve, polish_model, solve_as_it_is
 from budgetsvm._polish.result import Polished, Start
@@ -59,7 +53,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Check new data; returns rows, encoded targets and weights, without rows of no weight."""
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, *, terms_only: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        run: FitRun | None = None,
+        *,
+        terms_only: bool = False,
     ) -> Polished | None:
         """Train from scratch, or from the terms of the fit before; phase 1 alone if only these are wanted."""
         started = perf_counter()
@@ -68,12 +68,15 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         targets = self._targets(encoded, weights)
         origin = self._begin(X, encoded, targets, settings)
         problem = self._problem(X, targets)
+        if run is not None:
+            started = run.meet(self._given_rows(X), encoded, weights, started=started)
         self.__dict__.pop("monitor_", None)
         with ExitStack() as stack:
             others = callbacks_of(self) if has_callbacks(self) else []
             if self.monitor is not None:
                 others.append(stack.enter_context(watched_fit(self, problem, started)))
             training = self._training(settings, generator(self.random_state), started, *others)
+            training = training if run is None else replace(training, keeper=run)
             if terms_only:
                 self._find_terms(problem, training)
                 return None
@@ -100,7 +103,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         # A limit of time may have ended the fit before without a single term.
         known = origin is not None and origin == self._origin and len(self._expansion) > 0
         known = known and self._polishes
-        exact = self._may_be_exact(problem, training, known=known)
+        # A run that was broken off in phase 1 has found that out before.
+        tried = training.keeper.goes_on
+        exact = not tried and self._may_be_exact(problem, training, known=known)
         self._forget_certificate()
         self.n_iter_ = 0
         few = len(problem.rows) <= self._most_terms
@@ -210,7 +215,14 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         with observers.during(phase_of(plan, problem.targets, settings.budget)):
             model = self._expansion
             learned = learn_terms(
-                model, problem, settings, plan, training.rng, observers=observers, stopping=stopping
+                model,
+                problem,
+                settings,
+                plan,
+                training.rng,
+                observers=observers,
+                stopping=stopping,
+                keeper=training.keeper,
             )
             self.__dict__.update(self._state_after(learned))
             if stopping is not None:
@@ -224,15 +236,6 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             "n_iter_": learned.epochs,
             "history_": self.history_ + learned.history,
         }
-
-    def _ended(self, attributes: dict[str, Any], X: Any, sample_weight: Any) -> dict[str, Any]:
-        """Return what these attributes, a new model among them, become if the fit ends with them."""
-        model = attributes.get("_expansion", self._expansion)
-        return attributes | self._derived(model, X, sample_weight)
-
-    def _derived(self, model: KernelExpansion, X: Any, sample_weight: Any) -> dict[str, Any]:  # noqa: ARG002
-        """Return what else a machine needs to predict with a model that was trained on X."""
-        return {}
 
     def _forget_certificate(self) -> None:
         self._forget_rows()

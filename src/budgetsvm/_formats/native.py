@@ -8,11 +8,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from budgetsvm._common.files import replacing
 from budgetsvm._common.public import public_in
+from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._estimators.snapshots import machine_of, snapshot_of
-from budgetsvm._formats.record_file import from_bytes, to_bytes
 from budgetsvm._formats.scalers import read_scaler, scaler_record
 
+#: What a .bsvm file is.
+MODEL = FileKind("budgetsvm", "a model of budgetsvm")
 _SCALER = "scaler"
 
 
@@ -55,7 +57,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    parts = to_bytes(_record(estimator))
+    parts = to_bytes(_record(estimator), MODEL)
     with replacing(Path(path), durable=True) as file:
         for part in parts:
             file.write(part)
@@ -63,7 +65,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 def of_native(buffer: bytes, where: str) -> Any:
     """Return the estimator of a file that `save` has written."""
-    record = from_bytes(buffer, where)
+    record = from_bytes(buffer, where, MODEL)
     scaler = record.pop(_SCALER, None)
     try:
         machine = machine_of(record)

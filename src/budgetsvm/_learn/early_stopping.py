@@ -5,8 +5,11 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import points_record, read_points
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.monitoring._observer import FitObserver, LearnMoment
@@ -56,6 +59,36 @@ class EarlyStopping(FitObserver):
             self._best_score, self.best = self.scores[-1], model
         self._idle = 0 if gain > _LEAST_GAIN else self._idle + 1
         return self._idle >= self.patience
+
+    def record(self) -> Record:
+        """Return what it has seen so far."""
+        found = self.best
+        best = None
+        if found is not None:
+            points = points_record(found.points)
+            best = {"points": points, "coef": found.coef, "bias": found.bias}
+        # The best score is one of them.
+        return {"scores": np.array(self.scores), "idle": self._idle, "best": best}
+
+    def restore(self, fields: Fields, model: KernelExpansion) -> None:
+        """Take over what another one has seen of models like this one."""
+        scores = fields.array("scores", (np.float64,), (None,), finite=True)
+        self.scores, self._idle = scores.tolist(), int(fields.count("idle"))
+        self._best_score = max(self.scores, default=-np.inf)
+        self.best = fields.optional(lambda name: _read_best(fields.inside(name), model), "best")
+        fields.end()
+
+
+def _read_best(fields: Fields, model: KernelExpansion) -> KernelExpansion:
+    """Return a model that is like another one but for its terms."""
+    points, n_outputs = read_points(fields, "points"), len(model.coef)
+    like = sparse.issparse(points) == model.sparse_points and points.dtype == model.points.dtype
+    if not (like and points.shape[1] == model.points.shape[1]):
+        fields.fail("points", "must be like those of the data")
+    coef = fields.array("coef", (np.float64,), (n_outputs, points.shape[0]), finite=True)
+    bias = fields.array("bias", (np.float64,), (n_outputs,), finite=True)
+    fields.end()
+    return replace(model, points=points, coef=coef, bias=bias)
 
 
 def _strata(targets: Targets) -> _Numbers:

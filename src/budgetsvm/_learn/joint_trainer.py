@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._common.records import Fields, Record
+from budgetsvm._learn.keeper import Position
 from budgetsvm._learn.settings import Plan
 from budgetsvm._learn.trainer import VisitingTrainer
 from budgetsvm._model.expansion import KernelExpansion
@@ -67,6 +69,17 @@ class JointTrainer(VisitingTrainer):
             scale = min(1.0, _JOINT_C / float(np.median(targets.box)))
             self.problem = replace(self.problem, targets=targets.scaled(scale).joint())
         self.run(plan)
+
+    def state(self, at: Position) -> Record:
+        """Return all it takes to go on from a position."""
+        return super().state(at) | {"coef": self.coef[: self.terms.size]}
+
+    def restore(self, fields: Fields, plan: Plan) -> None:
+        """Take over the state that another trainer has kept."""
+        super().restore(fields, plan)
+        size, count = self.terms.size, self.coef.shape[1]
+        self.coef[:size] = fields.array("coef", (np.float64,), (size, count), finite=True)
+        fields.end()
 
     def result(self) -> Learned:
         """Return the state of training; of pairs of classes, their differences."""

@@ -6,11 +6,14 @@ from typing import Literal
 import numpy as np
 
 from budgetsvm import _core
+from budgetsvm._common.records import Fields, Record
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.joint_trainer import JointTrainer
+from budgetsvm._learn.keeper import NOTHING_KEPT, Keeper, PartKeeper
 from budgetsvm._learn.output_trainer import OutputTrainer, trial_visits
 from budgetsvm._learn.separate_outputs import SeparateOutputs
 from budgetsvm._learn.settings import Plan, Settings
+from budgetsvm._learn.trainer import Trainer
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import entry_room
 from budgetsvm._problem.problem import Problem
@@ -57,8 +60,9 @@ def learn_terms(
     *,
     observers: Observers = NOBODY,
     stopping: EarlyStopping | None = None,
+    keeper: Keeper = NOTHING_KEPT,
 ) -> Learned:
-    """Train a model further, by the visits of a plan or until it is stopped."""
+    """Train a model further, by the visits of a plan or until it is stopped; or go on from where it was broken off."""
     model = reduce_to_budget(model, settings)
     kind = _trainer(problem, settings)
     if stopping is not None:
@@ -67,6 +71,7 @@ def learn_terms(
             raise ValueError(message)
         observers = observers.joined_by(stopping)
     trainer = kind(model, problem, settings, rng, observers, done=plan.done)
+    _go_on(trainer, plan, stopping, keeper)
     trainer.learn(plan)
     moment = trainer.moment()
     assert moment.learned is not None
@@ -75,6 +80,24 @@ def learn_terms(
         learned = replace(learned, model=stopping.best)
     observers.end_learning(replace(moment, learned=lambda: learned))
     return learned
+
+
+def _go_on(trainer: Trainer, plan: Plan, stopping: EarlyStopping | None, keeper: Keeper) -> None:
+    """Let a trainer, and what stops it, go on from where they were broken off, if they were; and have their state kept."""
+
+    def surround(state: Record) -> Record:
+        return {"trainer": state, "stopping": None if stopping is None else stopping.record()}
+
+    def restore(fields: Fields) -> None:
+        trainer.restore(fields.inside("trainer"), plan)
+        if stopping is None:
+            fields.optional(lambda name: fields.fail(name, "must be None"), "stopping")
+        else:
+            stopping.restore(fields.inside("stopping"), trainer.result().model)
+        fields.end()
+
+    trainer.keeper = PartKeeper(keeper, surround)
+    keeper.resume(restore)
 
 
 def _trainer(

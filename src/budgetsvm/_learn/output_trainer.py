@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._common.records import Fields, Record
+from budgetsvm._learn.keeper import Position
 from budgetsvm._learn.settings import Plan
 from budgetsvm._learn.trainer import BATCH_SIZE, VisitingTrainer
 from budgetsvm.monitoring._observer import Counts
@@ -52,6 +54,8 @@ class OutputTrainer(VisitingTrainer):
         self.alpha = np.zeros(n)
         #: without a budget, the term of each row, or -1
         self.slots = np.full(n if self.settings.budget is None else 0, -1, np.int32)
+        self._tried = False  # whether the trial is over
+        self._cautious = False  # whether it has led to a smaller C
 
     def learn_basis(self, plan: Plan) -> None:
         """Train for the sake of the terms; their coefficients will be found anew by the polish.
@@ -61,17 +65,40 @@ class OutputTrainer(VisitingTrainer):
         term must be confirmed by several points before it weighs much. A short trial decides.
         """
         trial = trial_visits(plan.visits, self.settings.budget)
-        self.run(replace(plan, visits=trial))
-        if self.stopped:
-            return
-        if trial < plan.visits and self._overwhelmed():
-            targets = self.problem.targets
-            scale = min(1.0, _CAUTIOUS_C / float(np.median(targets.box)))
-            self.problem = replace(self.problem, targets=targets.scaled(scale))
-            self.alpha[:] = 0
-            self.bias[:] = 0
-            self.terms.size = self.t = 0
+        if not self._tried:
+            self.run(replace(plan, visits=trial))
+            if self.stopped:
+                return
+            self._tried = True
+            if trial < plan.visits and self._overwhelmed():
+                self._be_cautious()
+                self.alpha[:] = 0
+                self.bias[:] = 0
+                self.terms.size = self.t = 0
         self.run(replace(plan, visits=plan.visits - trial))
+
+    def _be_cautious(self) -> None:
+        """Go over to a smaller C."""
+        targets, self._cautious = self.problem.targets, True
+        scale = min(1.0, _CAUTIOUS_C / float(np.median(targets.box)))
+        self.problem = replace(self.problem, targets=targets.scaled(scale))
+
+    def state(self, at: Position) -> Record:
+        """Return all it takes to go on from a position."""
+        own = {"slots": self.slots, "tried": self._tried, "cautious": self._cautious}
+        return super().state(at) | own
+
+    def restore(self, fields: Fields, plan: Plan) -> None:
+        """Take over the state that another trainer has kept."""
+        super().restore(fields, plan)
+        slots = fields.array("slots", (np.int32,), self.slots.shape, finite=True)
+        if slots.min(initial=-1) < -1 or slots.max(initial=-1) >= self.terms.size:
+            fields.fail("slots", "must have numbers of terms")
+        self.slots[:] = slots
+        self._tried = bool(fields.truth("tried"))
+        if fields.truth("cautious"):
+            self._be_cautious()
+        fields.end()
 
     def _overwhelmed(self) -> bool:
         """Return whether maintenance destroys much of what the steps insert, once the budget is full."""

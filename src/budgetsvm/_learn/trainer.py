@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.records import Fields, Record
+from budgetsvm._learn.keeper import NOTHING_KEPT, Keeper, Position, history_table, read_history
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import entry_room
@@ -39,6 +41,12 @@ BATCH_SIZE = 32
 
 class Trainer(ABC):
     """Trains a model on a problem; `result` is what it has learned so far."""
+
+    keeper: Keeper = NOTHING_KEPT  #: of its state, between two calls of the core
+
+    @abstractmethod
+    def restore(self, fields: Fields, plan: Plan) -> None:
+        """Take over the state that another trainer has kept; `learn` then goes on from there."""
 
     @abstractmethod
     def learn(self, plan: Plan) -> None:
@@ -86,6 +94,7 @@ class VisitingTrainer(Trainer):
         if settings.budget is not None:  # each visit of a small data set adds one at most
             self.terms.reserve(settings.budget + 1)
         self._lost = 0.0  # sum over the runs of maintenance, of the share of a step that they cost
+        self._resumed: Position | None = None
 
     def learn(self, plan: Plan) -> None:
         """Make the visits of a plan."""
@@ -98,16 +107,19 @@ class VisitingTrainer(Trainer):
 
     def run(self, plan: Plan) -> None:
         """Train; ends early if an epoch changed nothing, as then no later one will."""
-        solver, visits = self.settings.solver, plan.visits
-        self._multiply(solver.magnification(self.t))
+        solver, at = self.settings.solver, self._take_up()
+        if at is None:
+            at = Position(plan.visits)
+            self._multiply(solver.magnification(self.t))
         self._set_scale()
         try:
-            while visits > 0:
+            while at.left > 0:
                 self.observers.begin_epoch(self.moment())
-                order = solver.visiting_order(len(self.problem.targets), self.rng)[:visits]
-                record = self._epoch(order)
+                at = replace(at, random=at.random or self.rng.bit_generator.state)
+                order = solver.visiting_order(len(self.problem.targets), self.rng)[: at.left]
+                record = self._epoch(order, at)
                 self.history.append(record)
-                visits -= len(order)
+                at = Position(at.left - len(order))
                 idle = record["steps"] == 0 and solver.order == "permutation"
                 wants_no_more = self.observers.end_epoch(self.moment())
                 self.stopped = wants_no_more or self.observers.clock() >= self.until
@@ -125,6 +137,40 @@ class VisitingTrainer(Trainer):
         self.t += len(order)
         self._lost += counts.lost
         return counts
+
+    def state(self, at: Position) -> Record:
+        """Return all it takes to go on from a position; arrays are not copied."""
+        return {
+            "position": at.record(),
+            "t": self.t,
+            "lost": self._lost,
+            "history": history_table(self.history),
+            "terms": self.terms.record(),
+            "bias": self.bias,
+            "alpha": self.alpha,
+        }
+
+    def restore(self, fields: Fields, plan: Plan) -> None:
+        """Take over the state that another trainer has kept; `learn` then goes on from there."""
+        n = len(self.problem.targets)
+        most = self.settings.budget or len(self.model) + n
+        self._resumed = Position.of_record(fields.inside("position"), plan.visits, n, self.rng)
+        self.t = int(fields.count("t"))
+        self._lost = float(fields.number("lost"))
+        self.history[:] = read_history(fields, "history")
+        self.terms.restore(fields.inside("terms"), most)
+        for name, own in (("bias", self.bias), ("alpha", self.alpha)):
+            own[:] = fields.array(name, (own.dtype,), own.shape, finite=True)
+
+    def _take_up(self) -> Position | None:
+        """Return where to go on, with the generator as it was when that epoch began; once."""
+        at, self._resumed = self._resumed, None
+        if at is not None and at.random is not None:
+            self.rng.bit_generator.state = at.random
+            before = sum(record["visits"] for record in self.history)
+            if before:  # of which observers have heard nothing
+                self.observers.after_visits(self.moment(before))
+        return at
 
     def result(self) -> Learned:
         """Return the state of training, with a model without terms of no weight."""
@@ -157,9 +203,11 @@ class VisitingTrainer(Trainer):
     def _set_scale(self) -> None:
         self.scale = 1 / max(1, self.settings.solver.magnification(self.t))
 
-    def _epoch(self, order: NDArray[np.int64]) -> EpochRecord:
+    def _epoch(self, order: NDArray[np.int64], at: Position) -> EpochRecord:
         clock = self.observers.clock
-        start, visited, totals = clock(), 0, Counts()
+        start, visited, totals = clock() - at.seconds, at.visited, at.totals
+        if visited:
+            self.observers.after_visits(self.moment(visited, totals))
         while visited < len(order) and (visited == 0 or clock() < self.until):
             part = order[visited : visited + self._visits_per_call()]
             counts = self.visit(part)
@@ -167,6 +215,10 @@ class VisitingTrainer(Trainer):
             visited += len(part)
             self._set_scale()
             self.observers.after_visits(self.moment(len(part), counts))
+            if self.keeper.due():
+                seconds = clock() - start
+                now = replace(at, visited=visited, totals=totals, seconds=seconds)
+                self.keeper.keep(self.state(now))
         return {
             "visits": visited,
             "steps": int(totals.steps),

@@ -25,6 +25,11 @@ class Panels:
         lanes = _core.PANEL_BYTES // np.dtype(dtype).itemsize
         self.arrays = _aligned_zeros((capacity // lanes, n_features, lanes), dtype)
 
+    @property
+    def n_features(self) -> int:
+        """How many features the points have."""
+        return int(self.arrays.shape[1])
+
     def fill(self, points: NDArray[Any]) -> None:
         """Store points."""
         n_panels, n_features, lanes = self.arrays.shape
@@ -70,6 +75,17 @@ class Slots:
         indices = np.ascontiguousarray(points.indices, dtype=np.int32)
         return cls(values, indices, starts, counts, n_features)
 
+    @property
+    def n_features(self) -> int:
+        """How many features the points have."""
+        return int(self.arrays[4])
+
+    @property
+    def room(self) -> int:
+        """How many entries a point may have, where all may have as many."""
+        starts = self.arrays[2]
+        return int(starts[1] - starts[0])
+
     def fill(self, points: Points) -> None:
         """Store points, none of which may have more entries than there is room for."""
         values, indices, starts, counts, _ = self.arrays
@@ -88,9 +104,8 @@ class Slots:
 
     def grown(self, capacity: int) -> "Slots":
         """Return the same points with more room."""
-        values, _, starts, counts, n_features = self.arrays
-        room = int(starts[1] - starts[0])
-        new = Slots.empty(capacity, n_features, values.dtype.type, room)
+        values, _, _, counts, n_features = self.arrays
+        new = Slots.empty(capacity, n_features, values.dtype.type, self.room)
         new.fill(self.read(len(counts)))
         return new
 

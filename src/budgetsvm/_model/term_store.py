@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm import _core
+from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.point_storage import Panels, Slots
-from budgetsvm._problem.points import Points
+from budgetsvm._problem.points import Points, longest_row, points_record, read_points
 from budgetsvm._problem.rows import Precision
 from budgetsvm.kernels import Kernel, KernelInPython
 from budgetsvm.kernels._interface import CoreKernel
@@ -56,6 +57,32 @@ class TermStore:
         store.coef[:size] = coef
         store.size = size
         return store
+
+    def record(self) -> Record:
+        """Return the terms in use, bit for bit: norms that the core has found are not computed anew."""
+        size = self.size
+        return {
+            "points": points_record(self.points()),
+            "norms": self.norms[:size],
+            "coef": self.coef[:size],
+        }
+
+    def restore(self, fields: Fields, most: int) -> None:
+        """Take over the terms of a record, `most` of them at most, in the place of those that are here."""
+        points = read_points(fields, "points")
+        size, n_features = points.shape
+        slots = isinstance(self._points, Slots)
+        alike = sparse.issparse(points) == slots and points.dtype == self.dtype
+        if not (alike and n_features == self._points.n_features and size <= most):
+            fields.fail("points", f"must be {most} or fewer, like those of the data")
+        if isinstance(self._points, Slots) and longest_row(points) > self._points.room:
+            fields.fail("points", f"must have {self._points.room} entries each, or fewer")
+        norms = fields.array("norms", (self.dtype,), (size,), finite=True)
+        coef = fields.array("coef", (np.float64,), (size,), finite=True)
+        fields.end()
+        self.reserve(size)
+        self._points.fill(points)
+        self.norms[:size], self.coef[:size], self.size = norms, coef, size
 
     @property
     def capacity(self) -> int:

@@ -17,6 +17,24 @@ from budgetsvm.cli._svm_options import SvmCommand, svm_options
 @click.option(
     "-v", "folds", type=click.IntRange(2), help="Cross-validate instead, by this many folds."
 )
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Leave the state of training in FILE now and then; it is removed when the model is written.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.FloatRange(0),
+    default=60.0,
+    metavar="SECONDS",
+    help="Time between two checkpoints.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on from FILE, if it is there, with the same data and options: to the same model.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as one line of JSON.")
 @click.argument("data")
@@ -31,8 +49,10 @@ def command(data: str, model: Path | None, **options: Any) -> None:
       budgetsvm train -c 32 -g 2 -B 500 ijcnn1 model
       budgetsvm train --scale standard --target price -s 3 houses.csv
       xzcat a9a.xz | budgetsvm train -c 8 -g 0.03125 - a9a.bsvm
+      budgetsvm train -B 5000 --checkpoint covtype.ckpt --resume covtype    # again, if it was killed
     """
     folds = options.pop("folds")
+    _check_checkpoint(options, folds)
     if folds is not None:
         from budgetsvm.cli._cv import cross_validate
 
@@ -49,18 +69,45 @@ def _stem(data: str) -> str:
     return "model" if data == "-" else Path(data).name
 
 
+def _check_checkpoint(options: dict[str, Any], folds: int | None) -> None:
+    """Complain about options that make no sense together."""
+    file, resume = options["checkpoint"], options["resume"]
+    if resume and file is None:
+        raise click.UsageError("--resume needs the --checkpoint FILE to go on from")
+    if file is not None and folds is not None:
+        raise click.UsageError("a cross-validation (-v) leaves no checkpoints")
+    if file is not None and file.exists() and not resume:
+        message = (
+            f"there is a checkpoint {str(file)!r} already: go on from it by --resume, or delete it"
+        )
+        raise click.UsageError(message)
+
+
 def _train(data: str, path: Path, options: dict[str, Any]) -> None:
     from budgetsvm import save
+    from budgetsvm._estimators.checkpoints.file import CheckpointFile
     from budgetsvm.cli._machine import make_machine
 
+    file = None
+    if options["checkpoint"] is not None:
+        file = CheckpointFile(options["checkpoint"], options["checkpoint_every"], kept=True)
+        file.check_place()
     begin = perf_counter()
     X, y = read_data(data, options)
     read = perf_counter()
     machine = make_machine(options, X, y, verbose=int(not options["quiet"]))
-    machine.fit(X, y)
+    _fit(machine, X, y, file)
     seconds = {"reading": read - begin, "training": perf_counter() - read}
     save(machine, path)
+    if file is not None:  # only now: a model that could not be written is not lost
+        file.remove()
     _report(machine, path, X, seconds, options)
+
+
+def _fit(machine: Any, X: Any, y: Any, file: Any) -> None:
+    last = getattr(machine, "steps", None)  # of a pipeline
+    name = "checkpoint" if last is None else f"{last[-1][0]}__checkpoint"
+    machine.fit(X, y, **({} if file is None else {name: file}))
 
 
 def _report(

@@ -83,7 +83,7 @@ def runner(fit: Callable[..., Any]) -> Callable[..., Any] | None:
         task.begin(None)
         token = _current.set(task)
         try:
-            result = fit(*arguments.args)
+            result = fit(*arguments.args, **arguments.kwargs)
         finally:
             _current.reset(token)
         task.end(dict)

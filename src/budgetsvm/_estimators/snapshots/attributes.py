@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.records import Fields, Record
-from budgetsvm._estimators.machine import FULL, SPAN
 from budgetsvm._estimators.streaming.reservoir import Reservoir
+from budgetsvm._estimators.training import FULL, SPAN
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._model.option_records import read_option

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.records import Part
+from budgetsvm._estimators.checkpoints.stream_run import stream_run
 from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.streaming.reservoir import Reservoir
 from budgetsvm._estimators.two_phases import BudgetMachine
@@ -73,13 +74,27 @@ class StreamingMachine(BudgetMachine):
         return self
 
     @all_or_nothing
-    def fit_stream(self, blocks: Iterable[Any], **parameters: Any) -> Self:
+    def fit_stream(
+        self,
+        blocks: Iterable[Any],
+        *,
+        checkpoint: Any = None,
+        checkpoint_every: float = 60.0,
+        **parameters: Any,
+    ) -> Self:
         """Train from scratch on blocks of rows, in one pass and bounded memory; then polish.
 
         Parameters
         ----------
         blocks : iterable of (X, y) or (X, y, sample_weight)
             The data, e.g. :func:`budgetsvm.streams.read_blocks`. Where there is no y, X alone will do.
+        checkpoint : path-like, default=None
+            A file to leave the state in while training, between two blocks. If it is there when the call begins, the
+            run that has left it goes on: give the same stream again, from its beginning; of the blocks that were
+            learned before, a checksum is all that is computed. Parameters and these blocks must be the same. See
+            ``fit``.
+        checkpoint_every : float, default=60.0
+            Seconds between two checkpoints, at least.
         **parameters
             For ``partial_fit``: `classes`, where the first block may lack some.
 
@@ -88,15 +103,15 @@ class StreamingMachine(BudgetMachine):
         self : object
         """
         self.__dict__.pop("_expansion", None)
-        with one_bar(blocks) if self.verbose > 0 else nullcontext():
-            for block in blocks:
-                X, y, weights = _parts(block)
-                weighted = {} if weights is None else {"sample_weight": weights}
-                self.partial_fit(X, y, **parameters, **weighted)
-        if not hasattr(self, "_expansion"):
-            raise ValueError("the stream has no rows: there is nothing to learn from")
-        if self.polish and self.budget is not None and self.reservoir > 0:
-            self.polish_now()
+        with stream_run(self, checkpoint, checkpoint_every, parameters) as run:
+            with one_bar(blocks) if self.verbose > 0 else nullcontext():
+                for X, y, weights in run.unlearned(self, map(_parts, blocks)):
+                    weighted = {} if weights is None else {"sample_weight": weights}
+                    self.partial_fit(X, y, **parameters, **weighted)
+            if not hasattr(self, "_expansion"):
+                raise ValueError("the stream has no rows: there is nothing to learn from")
+            if self.polish and self.budget is not None and self.reservoir > 0:
+                self.polish_now()
         return self
 
     def _learn_block(

@@ -9,6 +9,7 @@ are checked against that of the file before anything is allocated.
 import hashlib
 import json
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -32,20 +33,29 @@ _TYPES = {
     "F64": "<f8",
 }
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
-_METADATA, _FORMAT = "__metadata__", "budgetsvm"
+_METADATA = "__metadata__"
 _NO_SUM = "0" * 64  # in the place of the sum while it is computed
 _LARGEST_HEADER = 100_000_000  # that of safetensors
 _ALIGNMENT = 8
+_DEEPEST = 50  # records and lists within each other
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """What a file says that it is, and what messages call it."""
+
+    format: str
+    name: str
 
 
 # ---- writing ----
 
 
-def to_bytes(record: Record) -> list[bytes | memoryview]:
+def to_bytes(record: Record, kind: FileKind) -> list[bytes | memoryview]:
     """Return the parts of a file, in their order."""
     arrays: dict[str, NDArray[Any]] = {}
     content = json.dumps(_flat(record, "", arrays), allow_nan=False, ensure_ascii=False)
-    header: Record = {_METADATA: {"format": _FORMAT, "sha256": _NO_SUM, "record": content}}
+    header: Record = {_METADATA: {"format": kind.format, "sha256": _NO_SUM, "record": content}}
     at = 0
     # The widest first: then each begins at a multiple of its own width.
     for name, array in sorted(arrays.items(), key=lambda item: -item[1].itemsize):
@@ -98,14 +108,14 @@ def _flat(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
 # ---- reading ----
 
 
-def from_bytes(buffer: bytes | memoryview, where: str) -> Record:
+def from_bytes(buffer: bytes | memoryview, where: str, kind: FileKind) -> Record:
     """Return the record of a file, whose arrays are copies. Raises a ValueError that says what is wrong."""
-    header, data = _split(memoryview(buffer), where)
+    header, data = _split(memoryview(buffer), where, kind)
     metadata = header.pop(_METADATA, None)
-    if not isinstance(metadata, dict) or metadata.get("format") != _FORMAT:
-        _refuse(where, "is a safetensors file of another program, not a model of budgetsvm")
+    if not isinstance(metadata, dict) or metadata.get("format") != kind.format:
+        _refuse(where, f"is a safetensors file of another program or kind, not {kind.name}")
     arrays = _read_arrays(header, data, where)
-    record = _deep(_json(metadata.get("record"), where), arrays, where)
+    record = _deep(_json(metadata.get("record"), where, kind), arrays, where)
     if arrays:
         _refuse(where, f"is damaged: nothing refers to the array {min(arrays)!r}")
     if not isinstance(record, dict):
@@ -113,29 +123,29 @@ def from_bytes(buffer: bytes | memoryview, where: str) -> Record:
     return record
 
 
-def _split(buffer: memoryview, where: str) -> tuple[Record, memoryview]:
+def _split(buffer: memoryview, where: str, kind: FileKind) -> tuple[Record, memoryview]:
     """Return header and data, after a look at the checksum."""
     length = int.from_bytes(buffer[:8], "little")
     if len(buffer) < 10 or not 2 <= length <= _LARGEST_HEADER or buffer[8] != ord("{"):
-        _refuse(where, "is not a model of budgetsvm")
+        _refuse(where, f"is not {kind.name}")
     if length > len(buffer) - 8:
         _refuse(where, f"is cut off: it has {len(buffer)} bytes of {8 + length} at least")
     text, data = bytes(buffer[8 : 8 + length]), buffer[8 + length :]
-    header = _json(text, where)
+    header = _json(text, where, kind)
     if not isinstance(header, dict):
-        _refuse(where, "is not a model of budgetsvm")
+        _refuse(where, f"is not {kind.name}")
     metadata = header.get(_METADATA)
     found = metadata.get("sha256") if isinstance(metadata, dict) else None
     if isinstance(found, str) and len(found) == len(_NO_SUM):
         blank = text.replace(found.encode(), _NO_SUM.encode(), 1)
         if _checksum(blank, [data]) != found:
             _refuse(where, "is damaged or cut off: its checksum is wrong")
-    elif isinstance(metadata, dict) and metadata.get("format") == _FORMAT:
+    elif isinstance(metadata, dict) and metadata.get("format") == kind.format:
         _refuse(where, "is damaged: it lacks its checksum")
     return header, data
 
 
-def _json(text: Any, where: str) -> Any:
+def _json(text: Any, where: str, kind: FileKind) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> Record:
         record = dict(pairs)
         if len(record) < len(pairs):
@@ -151,7 +161,7 @@ def _json(text: Any, where: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
     except (ValueError, RecursionError) as error:
-        _refuse(where, f"is damaged, or not a model of budgetsvm ({error})")
+        _refuse(where, f"is damaged, or not {kind.name} ({error})")
 
 
 def _read_arrays(header: Record, data: memoryview, where: str) -> dict[str, NDArray[Any]]:
@@ -188,10 +198,12 @@ def _is_place(entry: Any) -> bool:
     return code in _TYPES and numbers and len(shape) <= 8 and len(offsets) == 2
 
 
-def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str) -> Any:
+def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str, depth: int = 0) -> Any:
     """Return a value with its arrays, each of which is taken once."""
+    if depth > _DEEPEST:
+        _refuse(where, f"is damaged: it has more than {_DEEPEST} records within each other")
     if isinstance(value, list):
-        return [_deep(one, arrays, where) for one in value]
+        return [_deep(one, arrays, where, depth + 1) for one in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == {"$array"}:
@@ -203,7 +215,7 @@ def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str) -> Any:
         return _strings(value, where)
     if value.keys() == {"$number"} and value["$number"] in {"inf", "-inf", "nan"}:
         return float(value["$number"])
-    return {key: _deep(one, arrays, where) for key, one in value.items()}
+    return {key: _deep(one, arrays, where, depth + 1) for key, one in value.items()}
 
 
 def _strings(value: Record, where: str) -> NDArray[np.str_]:

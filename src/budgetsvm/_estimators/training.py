@@ -1,0 +1,25 @@
+"""What a call that trains has with it, and what it certifies."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from budgetsvm._learn.keeper import NOTHING_KEPT, Keeper
+from budgetsvm._learn.settings import Settings
+from budgetsvm.monitoring._observer import Observers
+
+#: What a certificate is about, as `certifies_` says it.
+FULL, SPAN = "full problem", "span"
+#: The attributes that a certificate is made of.
+CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a call that trains a machine has with it, from its begin to its end."""
+
+    settings: Settings
+    rng: np.random.Generator
+    started: float  #: a value of the clock
+    observers: Observers
+    keeper: Keeper = NOTHING_KEPT  #: of the state of phase 1
