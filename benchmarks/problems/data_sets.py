@@ -146,7 +146,7 @@ def read_text(folder: Path, spec: Spec) -> bytes:
     """Return the decompressed text of the training file."""
     path = _places(folder).find(spec.entry.train.name)
     assert path is not None, "it was loaded before"
-    return b"".join(read_pieces(path))
+    return b"".join(text for _, text in read_pieces(path))
 
 
 def parse_text(stream: BinaryIO, n_features: int) -> tuple[Any, Array]:

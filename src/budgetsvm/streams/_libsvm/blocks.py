@@ -48,7 +48,7 @@ class LibsvmBlocks(Blocks):
         """Read all files, once."""
         first = 0 if self._first is None else self._first
         limit = LARGEST_INDEX if self._n_features is None else self._n_features
-        gathered = Gathered()
+        gathered = Gathered(first, self._n_features)
         for path in self.paths:
             for piece in parsed_pieces(path, first, limit, _WHOLE_PIECE, n_threads=_THREADS):
                 piece.check()
