@@ -35,7 +35,7 @@ def read_blocks(
     rows: int = 8192,
     n_features: int | None = None,
     format: Literal["auto", "libsvm", "csv", "parquet", "numpy"] = "auto",
-    target: Column | Literal[False] | None = None,
+    target: Column | None = None,
     features: Iterable[Column] | None = None,
     header: bool | Literal["auto"] = "auto",
     delimiter: str | None = None,
@@ -61,11 +61,11 @@ def read_blocks(
         "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv, each of these possibly followed by .gz,
         .bz2, .xz or .zst; .parquet, .pq; .npy, .npz. Files of other names may only be NumPy's, or LIBSVM files,
         which is checked in the first row.
-    target : str, int or False, default=None
+    target : str or int, default=None
         The column with the labels in CSV and Parquet files, by name or by number (0 is the first, -1
         the last). It must be given: some programs expect the labels in the first column and some in the
         last, and a wrong guess would go unnoticed. Of NumPy files it is the number of a column, or the name of an
-        array in an .npz file, by default ``"y"``; False means that there are no labels.
+        array in an .npz file; by default that is ``"y"``, and files without it are rows without labels.
     features : iterable of str or int, default=None
         The columns with the features in CSV and Parquet files, in this order. None means all but the
         target.

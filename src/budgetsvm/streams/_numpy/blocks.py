@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from numbers import Integral
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,15 @@ class NumpyBlocks(Blocks):
         rows: int,
         *,
         n_features: int | None,
-        target: Column | Literal[False] | None,
+        target: Column | None,
         y: Path | None,
     ) -> None:
         super().__init__(paths, rows)
         self._target, self._labels = target, y
-        if target is True or not isinstance(target, (str, Integral, NoneType)):
-            message = f"target must be the name of an array, the number of a column, or False, not {target!r}"
+        if isinstance(target, bool) or not isinstance(target, (str, Integral, NoneType)):
+            message = (
+                f"target must be the name of an array, or the number of a column, not {target!r}"
+            )
             raise TypeError(message)
         if y is not None and target is not None:
             message = f"labels are either in {y} (y) or in {paths[0]} (target={target!r}): leave one of them out"
@@ -113,7 +115,7 @@ class NumpyBlocks(Blocks):
 
     def _column(self, X: RowReader | SparseRows) -> int | None:
         """Return which column holds the labels, if one does."""
-        if self._target is None or self._target is False or isinstance(self._target, str):
+        if self._target is None or isinstance(self._target, str):
             return None
         number, count = int(self._target), X.shape[1]
         if not -count <= number < count or count < 2:

@@ -22,7 +22,7 @@ class Layout:
 
 
 def find_layout(file: ArrayFile, target: Column | None, *, elsewhere: bool) -> Layout:
-    """Find rows and labels, which may be in a file of their own, or (`target` is False) nowhere."""
+    """Find rows and labels, which may be in a file of their own, or nowhere."""
     path, names = file.path, file.names
     if names is None:
         rows, is_sparse = None, False
@@ -37,12 +37,11 @@ def find_layout(file: ArrayFile, target: Column | None, *, elsewhere: bool) -> L
             f"scipy.sparse.save_npz; its arrays are: {shown}"
         )
         raise ArrayError(message)
-    if elsewhere or target is False:
-        return Layout(rows, is_sparse)
-    if isinstance(target, str) or (target is None and LABELS in (names or ())):
-        return Layout(rows, is_sparse, labels=_named(path, names, target or LABELS))
     if target is None:
-        raise ArrayError(_no_labels(path, names))
+        within = LABELS in (names or ()) and not elsewhere
+        return Layout(rows, is_sparse, labels=LABELS if within else None)
+    if isinstance(target, str):
+        return Layout(rows, is_sparse, labels=_named(path, names, target))
     if is_sparse:
         message = (
             f"{path} holds sparse rows, and its labels must be in an array or a file of their own"
@@ -57,14 +56,6 @@ def _named(path: Path, names: list[str] | None, target: str) -> str:
     held = "a single array" if names is None else f"the arrays {', '.join(map(repr, names))}"
     message = f"{path} has no array {target!r} for labels (target); it has {held}"
     raise ArrayError(message)
-
-
-def _no_labels(path: Path, names: list[str] | None) -> str:
-    own = "an array y" if names is not None else "the number of a column"
-    return (
-        f"{path} does not say what the labels of its rows are: name {own} (target), a .npy file with them (y), or say "
-        "that there are none (target=False)"
-    )
 
 
 def check_rows(X: RowReader) -> None:
