@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from budgetsvm import _core
+from budgetsvm.streams._libsvm.flaws import find_flaw
 from budgetsvm.streams._libsvm.parse import Parsed, parse
 
 LARGEST = 2**31 - 1
@@ -167,3 +168,13 @@ def test_mutations_are_read_or_refused() -> None:
         ascending = sparse.csr_array((X.data, X.indices, X.indptr), X.shape)
         assert ascending.has_canonical_format  # which is looked at anew
     assert 5_000 < faults < 20_000
+
+
+def test_numbers_of_thousands_of_digits() -> None:
+    """Which Python refuses to read as integers."""
+    zeros, nines = "0" * 5000, "9" * 5000
+    assert parse(f"1 {zeros}1:1\n".encode(), 1, 6).fault is None
+    assert find_flaw(f"1 {nines}:1".encode(), 1, 6).endswith("the largest that can be read")
+    assert "below 1" in find_flaw(f"1 -{nines}:1".encode(), 1, 6)
+    assert "the one before is 1" in find_flaw(f"1 {zeros}1:1 1:2".encode(), 1, 6)
+    assert "not a finite number" in find_flaw(f"{nines} 1:1".encode(), 1, 6)

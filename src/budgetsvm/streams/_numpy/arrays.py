@@ -19,8 +19,10 @@ from budgetsvm.streams._numpy.header import MAGIC, Header, read_header
 
 _PIECE = 1 << 20  # what is read at once: what a header promises is not allocated before it is there
 _SUFFIX = ".npy"
-# What zipfile raises, besides OSError, where a file is damaged or not what it can read.
+# What zipfile raises where a file is damaged or not what it can read: errors of the system, too, which it asks for places
+# that no file has.
 _DAMAGE = (
+    OSError,
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
