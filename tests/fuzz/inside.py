@@ -48,7 +48,7 @@ def record_inside(seeds: Sequence[bytes], number: int) -> bytes:
         elif isinstance(holder[key], np.ndarray) and holder[key].dtype.kind in "biuf":
             holder[key] = _array(holder[key], rng)
         else:
-            holder[key] = rng.choice(_ODD)
+            holder[key] = _copied(rng.choice(_ODD))
     return b"".join(to_bytes(record))
 
 

@@ -14,6 +14,8 @@ from fuzz.mutations import mutated
 #: Memory: so many times the file, and so much for buffers, whatever the file is.
 TIMES, CONSTANT = 10, 8 << 20
 LONGEST_SECONDS = 5.0
+# What models may well say, broken or not.
+_HARMLESS = ("(?s).*probabilities is left out", "(?s).*valid feature names")
 
 
 @dataclass
@@ -72,7 +74,8 @@ def try_files(name: str, numbers: range, folder: Path, mark: BinaryIO | None = N
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", "(?s).*probabilities is left out")
+            for harmless in _HARMLESS:
+                warnings.filterwarnings("ignore", harmless)
             for number in numbers:
                 if mark is not None:
                     mark.seek(0)

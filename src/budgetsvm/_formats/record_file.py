@@ -201,7 +201,7 @@ def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str) -> Any:
         return arrays.pop(name)
     if value.keys() == {"$strings", "shape"}:
         return _strings(value, where)
-    if value.keys() == {"$number"} and value["$number"] in {"inf", "-inf", "nan"}:
+    if value.keys() == {"$number"} and value["$number"] in ("inf", "-inf", "nan"):
         return float(value["$number"])
     return {key: _deep(one, arrays, where) for key, one in value.items()}
 
