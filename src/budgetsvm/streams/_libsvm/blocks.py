@@ -14,7 +14,7 @@ from budgetsvm.streams._libsvm.flaws import LARGEST_INDEX
 from budgetsvm.streams._libsvm.gather import Columns, Gathered
 from budgetsvm.streams._libsvm.pieces import parsed_pieces
 
-_THREADS = 2  # more would wait for the file, or for its decompression
+THREADS = 2  # more would wait for the file, or for its decompression
 _WHOLE_PIECE = 1 << 22
 _PIECE = 1 << 18  # of text: what is parsed at once, and waits to become blocks
 
@@ -50,7 +50,7 @@ class LibsvmBlocks(Blocks):
         limit = LARGEST_INDEX if self._n_features is None else self._n_features
         gathered = Gathered(first, self._n_features)
         for path in self.paths:
-            for piece in parsed_pieces(path, first, limit, _WHOLE_PIECE, n_threads=_THREADS):
+            for piece in parsed_pieces(path, first, limit, _WHOLE_PIECE, n_threads=THREADS):
                 piece.check()
                 gathered.add(piece.rows)
         self._take_columns(gathered)
