@@ -25,6 +25,8 @@ class Loader:
     #: Makes the file of a number that a checksum, say, does not stop at the door; every other file is one.
     inside: Callable[[int], bytes] | None = None
     suffix: str = ""
+    #: Bytes of memory that a file may take whatever its size: for buffers, or because the loader says so.
+    constant: int = 8 << 20
 
 
 def _data(path: Path, **options: Any) -> None:
@@ -59,7 +61,8 @@ LOADERS = {
     "model": Loader(
         _model, seeds.models, seeds.MODEL_WORDS, lambda n: record_inside(seeds.models(), n)
     ),
-    "LIBSVM model": Loader(_model, seeds.libsvm_models, seeds.LIBSVM_WORDS),
+    # Points of up to 64 MiB, and their copies: a small file may well have features of high numbers.
+    "LIBSVM model": Loader(_model, seeds.libsvm_models, seeds.LIBSVM_WORDS, constant=256 << 20),
     "LIBSVM data": Loader(partial(_data, format="libsvm"), seeds.libsvm_data),
     "CSV": Loader(partial(_data, format="csv", target=0), seeds.csv_data),
     "NPY": Loader(_data, seeds.arrays, seeds.ARRAY_WORDS, suffix=".npy"),
@@ -70,5 +73,5 @@ LOADERS = {
         lambda n: arrays_inside(seeds.archives(), seeds.ARRAY_WORDS, n),
         suffix=".npz",
     ),
-    "ranges": Loader(_ranges, seeds.ranges),
+    "ranges": Loader(_ranges, seeds.ranges, constant=80 << 20),  # 64 of which for features
 }

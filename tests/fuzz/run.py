@@ -11,8 +11,7 @@ from typing import BinaryIO
 from fuzz.loaders import LOADERS, Loader
 from fuzz.mutations import mutated
 
-#: Memory: so many times the file, and so much for buffers, whatever the file is.
-TIMES, CONSTANT = 10, 8 << 20
+TIMES = 10  # the size of a file may be taken in memory, besides the constant of its loader
 LONGEST_SECONDS = 5.0
 # What models may well say, broken or not.
 _HARMLESS = ("(?s).*probabilities is left out", "(?s).*valid feature names")
@@ -56,7 +55,7 @@ def try_file(loader: Loader, content: bytes, path: Path, tally: Tally) -> str | 
     tally.longest, tally.most_memory = max(tally.longest, seconds), max(tally.most_memory, peak)
     if said is not None and path.name not in said:
         return f"the refusal does not name the file: {said}"
-    if peak > TIMES * len(content) + CONSTANT:
+    if peak > TIMES * len(content) + loader.constant:
         return f"{peak:,} bytes of memory for a file of {len(content):,}"
     if seconds > LONGEST_SECONDS:
         return f"it took {seconds:.1f} seconds"

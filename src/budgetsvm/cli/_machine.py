@@ -25,6 +25,7 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
             loss=_loss(options),
             class_weight=_class_weight(options["class_weight"], y),
             fit_intercept=True,
+            break_ties=False,  # as LIBSVM, which may be asked for predictions, too
             **own,
         )
     elif kind == "svr":
