@@ -69,11 +69,15 @@ def _text(value: Any) -> str:
 
 def _agreement(machine: Any, y: Any, found: Any) -> str:
     """Compare with the labels in the file, in svm-predict's words."""
-    from sklearn.metrics import mean_squared_error, r2_score
+    import numpy as np
 
     if kind_of(machine) == "BudgetSVR":
-        error = mean_squared_error(y, found)
-        score = r2_score(y, found) if len(y) > 1 else float("nan")
-        return f"Mean squared error = {error:g} (regression)\nR² = {score:g} (regression)"
+        error = np.mean((y - found) ** 2)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of targets that are all the same
+            score = np.corrcoef(y, found)[0, 1] ** 2 if len(y) > 1 else np.nan
+        return (
+            f"Mean squared error = {error:g} (regression)\n"
+            f"Squared correlation coefficient = {score:g} (regression)"
+        )
     right = int((true_labels(machine, y) == found).sum())
     return f"Accuracy = {100 * right / len(found):g}% ({right}/{len(found)}) (classification)"
