@@ -14,11 +14,13 @@ NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
 CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp)
 PYTEST_ARGS ?=
 SEQUENCES ?= 20000
+FUZZ ?= 1000000
+FUZZ_ARGS ?=
 BENCH_ARGS ?=
 PAPER_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test sequences lint format bench paper sanitize sanitize-memory sanitize-threads clean
+.PHONY: help demo test sequences fuzz fuzz-memory lint format bench paper sanitize sanitize-memory sanitize-threads clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -34,6 +36,11 @@ test: $(VENV)/.test ## run all tests, and the examples in the docstrings
 sequences: $(VENV)/.test ## run random sequences of calls, SEQUENCES=20000 of them, other ones each time
 	BUDGETSVM_SEQUENCES=$(SEQUENCES) BUDGETSVM_SEQUENCES_LOG=build/last_sequence.py \
 	  $(BIN)/python -m pytest --capture=no tests/sequences/test_call_sequences.py $(PYTEST_ARGS)
+
+# A loader is one line in tests/fuzz/loaders.py.
+#   make fuzz FUZZ=20000 FUZZ_ARGS="--only CSV --seed 7"
+fuzz: $(VENV)/.test ## read FUZZ=1000000 broken files by all loaders, other ones each time
+	$(BIN)/python tests/fuzz $(FUZZ) $(FUZZ_ARGS)
 
 lint: $(VENV)/.lint ## check style, format and types
 	$(BIN)/ruff check .
@@ -67,6 +74,12 @@ sanitize-memory:
 	  $(VENV)-memory/bin/python -m pytest --capture=sys tests $(PYTEST_ARGS) \
 	  --deselect tests/common/test_memory.py::test_memory_stays_within_the_limit \
 	  --deselect tests/common/test_memory.py::test_the_default_limit_respects_that_of_the_process
+
+# Broken files for the readers in C++.
+fuzz-memory:
+	$(call build_sanitized,address$(comma)undefined,memory)
+	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
+	  $(VENV)-memory/bin/python tests/fuzz $(FUZZ) --only "LIBSVM data" model $(FUZZ_ARGS)
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)

@@ -144,9 +144,15 @@ def load(folder: Path, spec: Spec) -> Problem:
 
 def read_text(folder: Path, spec: Spec) -> bytes:
     """Return the decompressed text of the training file."""
-    path = _places(folder).find(spec.entry.train.name)
-    assert path is not None, "it was loaded before"
-    return b"".join(read_pieces(path))
+    path = find_file(folder, spec.entry.train.name)
+    return b"".join(text for _, text in read_pieces(path))
+
+
+def find_file(folder: Path, name: str) -> Path:
+    """Return a file, which is known to be there, plain or compressed."""
+    path = _places(folder).find(name)
+    assert path is not None, "it is missing"
+    return path
 
 
 def parse_text(stream: BinaryIO, n_features: int) -> tuple[Any, Array]:

@@ -292,18 +292,13 @@ def read_libsvm(
     labels: NDArray[np.float64],
     starts: NDArray[np.int64],
     indices: NDArray[np.int32],
-    values: _Float,
+    values: NDArray[np.float64],
 ) -> tuple[int, int, int, int, int]:
     """Read the rows of a LIBSVM text, up to the first fault.
 
     Returns the number of rows and of entries, the least and the largest index, and how many bytes into the text the
     fault is (-1: none). Indices count from `first`.
     """
-
-def read_libsvm_dense(
-    text: NDArray[np.uint8], first: int, labels: NDArray[np.float64], values: _Float
-) -> tuple[int, int, int, int, int]:
-    """The same into an array of zeros, (rows, features)."""
 
 def level() -> str:
     """The instruction set level in use: "baseline", "v3" or "v4"."""

@@ -70,8 +70,6 @@ def test_several_classes(tmp_path: Path) -> None:
 
 
 def test_pairs_of_classes(tmp_path: Path) -> None:
-    if not hasattr(BudgetSVC, "_pairwise"):
-        pytest.skip("there is no multi_class='ovo'")
     given = options("rbf") | {"multi_class": "ovo"}
     model = BudgetSVC(**given).fit(X, CLASSES)
     compiled = Compiled(tmp_path, to_c(model).text)

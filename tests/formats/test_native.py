@@ -250,3 +250,33 @@ def test_rights_and_links(saved: Path) -> None:
     assert stat.S_IMODE(saved.with_name("new").stat().st_mode) == 0o640
     budgetsvm.save(model, os.devnull)
     assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.parametrize("kind", [StandardScaler, MinMaxScaler, MaxAbsScaler])
+def test_a_scaler_has_what_it_needs(tmp_path: Path, kind: Any) -> None:
+    """Whatever a file lacks is missed when it is read, and not when the scaler is used."""
+    X, y = DATA.rows(), DATA.targets("two classes")
+    budgetsvm.save(make_pipeline(kind(), BudgetSVC(budget=5)).fit(X, y), tmp_path / "a.bsvm")
+    whole = (tmp_path / "a.bsvm").read_bytes()
+    names = from_bytes(whole, "a")["scaler"]["arrays"]
+    for name in names:
+        record = from_bytes(whole, "a")
+        record["scaler"]["arrays"][name] = None
+        (tmp_path / "a.bsvm").write_bytes(b"".join(to_bytes(record)))
+        with pytest.raises(ValueError, match=f"'{name}'. is missing, and the scaler needs it"):
+            budgetsvm.load(tmp_path / "a.bsvm")
+    record = from_bytes(whole, "a")
+    record["scaler"]["arrays"]["scale_"][1] = 0
+    (tmp_path / "a.bsvm").write_bytes(b"".join(to_bytes(record)))
+    with pytest.raises(ValueError, match="must not be zero"):
+        budgetsvm.load(tmp_path / "a.bsvm")
+
+
+@pytest.mark.parametrize("name", ["$number", "$array", "$strings"])
+def test_signs_that_hold_something_else(saved: Path, name: str) -> None:
+    """What stands for a number, an array or strings in a record may hold a dict."""
+    record = from_bytes(saved.read_bytes(), "a")
+    record["machine"]["parameters"]["C"] = {name: {"a": 1}}
+    saved.write_bytes(b"".join(to_bytes(record)))
+    with pytest.raises(ValueError, match=r"a\.bsvm"):
+        budgetsvm.load(saved)

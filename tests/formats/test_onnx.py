@@ -75,8 +75,6 @@ def test_several_classes(multi_class: Any, rows: np.ndarray) -> None:
 
 @pytest.mark.parametrize("shape", ["ovr", "ovo"])
 def test_pairs_of_classes(shape: str, rows: np.ndarray) -> None:
-    if not hasattr(BudgetSVC, "_pairwise"):
-        pytest.skip("there is no multi_class='ovo'")
     given = options("rbf") | {"multi_class": "ovo", "decision_function_shape": shape}
     model = BudgetSVC(**given).fit(X, CLASSES)
     found = run(to_onnx(model, rows), rows)

@@ -248,13 +248,13 @@ def test_formats(libsvm, tmp_path):
         ({"n_features": 0}, "n_features must be at least 1, not 0"),
         (
             {"format": "json"},
-            "format must be one of 'auto', 'libsvm', 'csv', 'parquet', not 'json'",
+            "format must be one of 'auto', 'libsvm', 'csv', 'parquet', 'numpy', not 'json'",
         ),
         ({"labels": "int"}, "labels must be one of 'auto', 'number', 'string', not 'int'"),
         ({"header": 0}, 'header must be True, False or "auto", not 0'),
         ({"delimiter": ", "}, "delimiter must be a single character, not ', '"),
         ({"zero_based": "no"}, "zero_based must be True, False or \"auto\", not 'no'"),
-        ({"target": 0}, "target=0 is for csv and parquet files, and these are libsvm"),
+        ({"target": 0}, "target=0 is for csv, parquet and numpy files, and these are libsvm"),
         ({"features": [1]}, r"features=\[1\] is for csv and parquet files"),
         ({"features": "a"}, r"features must be a list of columns, not 'a': say \['a'\]"),
         ({"header": True}, "header=True is for csv files, and these are libsvm"),
@@ -312,3 +312,20 @@ def test_all_rows_of_a_table_at_once(tmp_path):
     X, y = read_blocks(path, target=-1, rows=2).whole()
     assert_array_equal(X, [[1, 2], [3, 4], [5, 6]])
     assert_array_equal(y, ["x", "y", "x"])
+
+
+@pytest.mark.parametrize("n_features", [None, 11, 4000])
+def test_later_pieces_may_show_more_columns(tmp_path, monkeypatch, n_features):
+    """Dense rows get wider, on both sides, or sparse after all."""
+    monkeypatch.setattr("budgetsvm.streams._libsvm.blocks._WHOLE_PIECE", 100)
+    dense = ("1" + "".join(f" {i}:{i / 2}" for i in range(2, 10)) + "\n") * 40
+    for more in ("2 4:1 10:7\n", "2 1:5\n", "2 0:5 1:7\n", "2 4000:1\n", "2 3:9 4000:1\n" * 400):
+        path = write(tmp_path / "a", dense + more + dense)
+        if n_features == 11 and "4000" in more:
+            continue
+        blocks = read_blocks(path, n_features=n_features, zero_based="0:5" in more)
+        found, labels = blocks.whole()
+        assert sparse.issparse(found) == (n_features == 4000 or "4000" in more)
+        X, y = join(blocks)
+        assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
+        assert_array_equal(labels, y)

@@ -75,3 +75,16 @@ def test_memory_does_not_grow_with_a_row_group(tmp_path):
         most = max(most, pool.bytes_allocated() - before)
     assert 0 < most < 0.3 * values.nbytes
     assert peak(read_blocks(path, target=0, rows=1000)) < 0.05 * values.nbytes
+
+
+def test_dense_text_goes_straight_into_a_dense_array(tmp_path):
+    """Not through sparse rows, which would take as much again and more."""
+    row = b"1 " + b" ".join(b"%d:0.125" % i for i in range(1, 41)) + b"\n"
+    path = write(tmp_path / "dense", 60_000 * row)  # some 20 MB
+    tracemalloc.start()
+    X, _ = read_blocks(path).whole()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(X, np.ndarray)
+    pieces = 4 * (1 << 22)  # two threads have one each: its text, and numbers of about that size
+    assert most < 1.3 * X.nbytes + 2 * pieces

@@ -213,7 +213,7 @@ def _deep(value: Any, arrays: dict[str, NDArray[Any]], where: str, depth: int = 
         return arrays.pop(name)
     if value.keys() == {"$strings", "shape"}:
         return _strings(value, where)
-    if value.keys() == {"$number"} and value["$number"] in {"inf", "-inf", "nan"}:
+    if value.keys() == {"$number"} and value["$number"] in ("inf", "-inf", "nan"):
         return float(value["$number"])
     return {key: _deep(one, arrays, where, depth + 1) for key, one in value.items()}
 

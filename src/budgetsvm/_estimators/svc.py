@@ -64,6 +64,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What ``decision_function`` returns where `multi_class` is "ovo": a value for each class, or for each pair
         of classes. Otherwise it has no effect.
+    break_ties : bool, default=True
+        Where `multi_class` is "ovo" and several classes win equally many pairs: whether the values of the pairs decide,
+        as in ``decision_function``. If not, it is the first of these classes, as for ``SVC`` by default and for
+        LIBSVM (of whose models it is the one that comes first there).
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
 
@@ -101,6 +105,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     C: float
     multi_class: str
     decision_function_shape: str
+    break_ties: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
     _n_support: NDArray[np.int32]
 
@@ -111,6 +116,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         loss: Any = "hinge",
         multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
+        break_ties: bool = True,
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -270,6 +276,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     ) -> Origin | None:
         origin = super()._begin(X, encoded, targets, settings)
         self._pairwise = isinstance(targets, PairTargets)
+        self._tie_order = None
         model = self._expansion
         if (
             len(model.coef) != targets.count
@@ -286,6 +293,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
                 "model of other outputs: set it back, or train anew by fit or fit_stream"
             )
             raise ValueError(message)
+        if not hasattr(self, "_expansion"):
+            self._tie_order = None
         super()._go_on(X, targets, settings)
         self._pairwise = pairwise
 

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.two_phases import BudgetMachine
-from budgetsvm._problem.pair_targets import pairs_of, rows_at_once, votes
+from budgetsvm._problem.pair_targets import first_winners, pairs_of, rows_at_once, votes
 from budgetsvm.losses import BY_NAME, Logistic
 
 _RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
@@ -40,7 +40,10 @@ class ClassPrediction(BudgetMachine):
 
     loss: Any
     decision_function_shape: str = "ovr"  # of a pickle that is older than this
+    break_ties: bool = True
     classes_: NDArray[Any]
+    #: The order in which ties go to classes, of a model of LIBSVM; None: that of `classes_`.
+    _tie_order: NDArray[np.int64] | None = None
     _pairwise: bool = (
         False  # whether outputs are pairs of classes, as `multi_class` was when training began
     )
@@ -140,6 +143,8 @@ class ClassPrediction(BudgetMachine):
         """Return the classes that values stand for."""
         if values.shape[1] == 1:
             return (values[:, 0] > 0).astype(np.intp)
+        if self._pairwise and not self.break_ties:
+            return first_winners(values, len(self.classes_), self._tie_order)
         if self._pairwise:
             values = votes(values, len(self.classes_))
         return np.asarray(values.argmax(axis=1))

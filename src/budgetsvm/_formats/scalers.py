@@ -94,10 +94,22 @@ def read_scaler(fields: Fields) -> Any:
         read = arrays.optional(
             lambda one: arrays.array(one, (np.float64,), (n_features,), finite=True), name
         )
+        if read is None and name in _needed(scaler):
+            arrays.fail(name, "is missing, and the scaler needs it")
+        if read is not None and name == "scale_" and not read.all():
+            arrays.fail(name, "must not be zero: features are divided by it")
         setattr(scaler, name, read)
     arrays.end()
     fields.end()
     return scaler
+
+
+def _needed(scaler: Any) -> tuple[str, ...]:
+    """Return the arrays that a scaler needs for what it does; others may be None."""
+    if not isinstance(scaler, StandardScaler):
+        return _KINDS[type(scaler).__name__][1]
+    centre = ("mean_",) if scaler.with_mean else ()
+    return (*centre, "var_", "scale_") if scaler.with_std else centre
 
 
 def _read_parameters(fields: Fields, kind: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 4, "library": "1.2", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 5, "library": "1.2", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 4
+VERSION = 5
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -49,6 +49,21 @@ def _say_what_outputs_are(machine: Any) -> Any:
     return new
 
 
+def _say_how_ties_are_broken(machine: Any) -> Any:
+    """Version 5: before, the values of pairs did. Nothing is checked here."""
+    if not isinstance(machine, dict):
+        return machine
+    new = dict(machine)
+    state, parameters = machine.get("state"), machine.get("parameters")
+    if isinstance(state, dict) and "learner" in state:  # of features
+        new["state"] = state | {"learner": _say_how_ties_are_broken(state["learner"])}
+    elif machine.get("kind") == "BudgetSVC" and isinstance(state, dict):
+        new["state"] = state | {"tie_order": None}
+        if isinstance(parameters, dict):
+            new["parameters"] = parameters | {"break_ties": True}
+    return new
+
+
 def _say_which_rows(machine: Any) -> Any:
     """Version 3: before, nobody took note of rows that are terms, nor of the weights of classes."""
     state = machine.get("state") if isinstance(machine, dict) else None
@@ -70,6 +85,7 @@ UPGRADES: dict[int, Callable[[Record], Record]] = {
     1: _say_what_is_certified,
     2: _say_which_rows,  # points may be sparse since then, too
     3: _say_what_outputs_are,
+    4: _say_how_ties_are_broken,
 }
 
 _PLAIN_KINDS = "biufU"  # of arrays

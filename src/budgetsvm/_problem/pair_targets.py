@@ -58,10 +58,27 @@ def votes(values: _Matrix, n_classes: int) -> _Matrix:
     As scikit-learn's SVC has it: the largest is the class predicted, and the sum of values decides on ties.
     """
     incidence = _incidence(n_classes).T
-    lost_all = -(incidence < 0).sum(axis=0)  # what the second classes of pairs begin with
-    wins = (values >= 0) @ incidence - lost_all
     sums = np.clip(values, -_LARGEST, _LARGEST) @ incidence  # infinity times 0 is not a number
-    return np.asarray(wins + sums / (3 * (abs(sums) + 1)))
+    return np.asarray(_wins(values >= 0, n_classes) + sums / (3 * (abs(sums) + 1)))
+
+
+def _wins(first: NDArray[np.bool_], n_classes: int) -> _Matrix:
+    """Return how many pairs each class wins, (rows, classes), given whether the first of each pair does."""
+    incidence = _incidence(n_classes).T
+    lost_all = -(incidence < 0).sum(axis=0)  # what the second classes of pairs begin with
+    return np.asarray(first @ incidence - lost_all)
+
+
+def first_winners(values: _Matrix, n_classes: int, order: _Indices | None) -> NDArray[np.intp]:
+    """Return for every row the class that wins most pairs and, of several, comes first: as LIBSVM has it.
+
+    A value of zero is a win of the class that comes later.
+    """
+    order = np.arange(n_classes) if order is None else order
+    ranks = np.argsort(order)
+    a, b = pairs_of(n_classes).T
+    wins = _wins(np.where(ranks[a] < ranks[b], values > 0, values >= 0), n_classes)
+    return np.asarray(order[wins[:, order].argmax(axis=1)])
 
 
 def rows_at_once(n_outputs: int) -> int:

@@ -1,11 +1,11 @@
 """``budgetsvm cv``: how good a machine would be on rows that it has not seen."""
 
-import json
 from typing import Any
 
 import click
 
 from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._output import json_option, print_facts, quiet_option
 from budgetsvm.cli._svm_options import SvmCommand, svm_options
 
 
@@ -13,8 +13,8 @@ from budgetsvm.cli._svm_options import SvmCommand, svm_options
 @svm_options
 @data_options
 @click.option("-v", "folds", type=click.IntRange(2), default=5, help="Number of folds.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no messages.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as one line of JSON.")
+@quiet_option
+@json_option
 @click.argument("data")
 def command(data: str, folds: int, **options: Any) -> None:
     """Cross-validate a machine on DATA: accuracy, or mean squared error and R² of regression.
@@ -49,9 +49,15 @@ def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
         name: np.abs(found[f"test_{name}"]) if "error" in name else found[f"test_{name}"]
         for name in scoring
     }
-    if options["as_json"]:
-        click.echo(json.dumps({name: values.tolist() for name, values in scores.items()}))
-        return
+    print_facts(
+        {name: values.tolist() for name, values in scores.items()},
+        as_json=options["as_json"],
+        otherwise=lambda: _print(scores, quiet=options["quiet"]),
+    )
+
+
+def _print(scores: dict[str, Any], *, quiet: bool) -> None:
+    """Print means in svm-train's words, and what they are means of."""
     for name, values in scores.items():
         if name == "accuracy":
             click.echo(f"Cross Validation Accuracy = {100 * values.mean():g}%")
@@ -59,7 +65,7 @@ def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
         else:
             click.echo(f"Cross Validation {name} = {values.mean():g}")
             shown = ", ".join(f"{value:.4g}" for value in values)
-        if not options["quiet"]:
+        if not quiet:
             click.echo(f"  folds: {shown}", err=True)
 
 

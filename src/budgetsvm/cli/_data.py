@@ -13,12 +13,21 @@ import click
 _OPTIONS = (
     click.option(
         "--format",
-        type=click.Choice(["auto", "libsvm", "csv", "parquet"]),
+        type=click.Choice(["auto", "libsvm", "csv", "parquet", "numpy"]),
         default="auto",
         show_default=True,
         help="Of DATA; auto goes by its name and its first row.",
     ),
-    click.option("--target", help="The column with the labels in tables: its name, or its number."),
+    click.option(
+        "--target",
+        help="The column with the labels in tables: its name, or its number (0 is the first, -1 the last). Of .npz "
+        "files, the array.  [default: y]",
+    ),
+    click.option(
+        "--labels",
+        type=click.Path(exists=True, dir_okay=False),
+        help="The labels of NumPy files, if they are in another .npy file.",
+    ),
     click.option("--delimiter", help="Between the values of CSV files.  [default: , or a tab]"),
     click.option("--header/--no-header", default=None, help="Whether CSV files begin with names."),
     click.option(
@@ -34,24 +43,44 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+@contextmanager
+def open_data(
+    path: str, options: dict[str, Any], n_features: int | None = None, **more: Any
+) -> Iterator[Any]:
+    """Make blocks of a file, or of standard input; takes the options of `data_options` from others."""
+    from budgetsvm.streams import read_blocks
+
+    given: dict[str, Any] = {"n_features": n_features, "format": options.pop("format"), **more}
+    for name in ("delimiter", "header", "zero_based", "target", "labels"):
+        value = options.pop(name)
+        if value is not None:
+            given["y" if name == "labels" else name] = _column(value) if name == "target" else value
+    with _file(path) as file:
+        yield read_blocks(file, **given)
+
+
 def read_data(
-    path: str, options: dict[str, Any], n_features: int | None = None, *, least: int = 0
+    path: str,
+    options: dict[str, Any],
+    n_features: int | None = None,
+    *,
+    least: int = 0,
+    need_labels: bool = True,
 ) -> tuple[Any, Any]:
-    """Return rows and labels; takes the options of `data_options` from others.
+    """Return rows and labels, or None where there are none; takes the options of `data_options` from others.
 
     Rows of LIBSVM files, which do not say how many features they have, get so many at least.
     """
-    from budgetsvm.streams import read_blocks
     from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 
-    given: dict[str, Any] = {"n_features": n_features, "format": options.pop("format")}
-    for name in ("delimiter", "header", "zero_based", "target"):
-        value = options.pop(name)
-        if value is not None:
-            given[name] = _column(value) if name == "target" else value
-    with _file(path) as file:
-        blocks = read_blocks(file, **given)
+    with open_data(path, options, n_features) as blocks:
         X, y = blocks.whole()
+    if y is None and need_labels:
+        message = (
+            f"{path} has no labels: say --labels FILE, or --target COLUMN if they are among its columns, or save "
+            "them as an array y beside X in an .npz file"
+        )
+        raise ValueError(message)
     if isinstance(blocks, LibsvmBlocks) and X.shape[1] < least:
         X = _widened(X, least)
     return X, y
@@ -66,7 +95,9 @@ def _widened(X: Any, n_features: int) -> Any:
     return X
 
 
-def load_for(model: Path, data: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
+def load_for(
+    model: Path, data: str, options: dict[str, Any], *, need_labels: bool = True
+) -> tuple[Any, Any, Any]:
     """Return a model, rows and labels.
 
     A model of LIBSVM does not say how many features it is for. Those that no support vector has count all the same,
@@ -76,8 +107,9 @@ def load_for(model: Path, data: str, options: dict[str, Any]) -> tuple[Any, Any,
 
     machine = load(model)
     if not is_model_of_libsvm(model):
-        return machine, *read_data(data, options, machine.n_features_in_)
-    X, y = read_data(data, options, least=machine.n_features_in_)
+        width = machine.n_features_in_
+        return machine, *read_data(data, options, width, need_labels=need_labels)
+    X, y = read_data(data, options, least=machine.n_features_in_, need_labels=need_labels)
     if X.shape[1] > machine.n_features_in_:
         machine = load(model, n_features=X.shape[1])
     return machine, X, y
@@ -99,6 +131,15 @@ def last_of(machine: Any) -> Any:
 def kind_of(machine: Any) -> str:
     """Return the name of an estimator's class."""
     return type(last_of(machine)).__name__
+
+
+def true_labels(machine: Any, y: Any) -> Any:
+    """Return labels as a machine predicts them: a detector says 1 of inliers, and -1 of all others."""
+    import numpy as np
+
+    if kind_of(machine) == "BudgetOneClassSVM":
+        return np.where(np.asarray(y, float) > 0, 1, -1)
+    return np.asarray(y)
 
 
 def _column(text: str) -> str | int:

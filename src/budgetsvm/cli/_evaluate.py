@@ -1,19 +1,19 @@
 """``budgetsvm evaluate``: how good a model is on a file."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, load_for
+from budgetsvm.cli._data import data_options, kind_of, load_for, true_labels
+from budgetsvm.cli._output import json_option, print_facts
 
 _MANY = 12  # classes: their confusion no longer fits the screen
 
 
 @click.command("evaluate", context_settings={"show_default": True})
 @data_options
-@click.option("--json", "as_json", is_flag=True, help="Print the results as one line of JSON.")
+@json_option
 @click.argument("data")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def command(data: str, model: Path, as_json: bool, **options: Any) -> None:
@@ -24,9 +24,10 @@ def command(data: str, model: Path, as_json: bool, **options: Any) -> None:
     """
     machine, X, y = load_for(model, data, options)
     facts = _facts(machine, X, y)
-    if as_json:
-        click.echo(json.dumps(facts))
-        return
+    print_facts(facts, as_json=as_json, otherwise=lambda: _print(machine, facts))
+
+
+def _print(machine: Any, facts: dict[str, Any]) -> None:
     confusion = facts.pop("confusion", None)
     for name, value in facts.items():
         click.echo(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
@@ -46,10 +47,10 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
         facts["mean absolute error"] = float(metrics.mean_absolute_error(y, found))
         facts["R2"] = float(metrics.r2_score(y, found)) if len(y) > 1 else float("nan")
         return facts
+    y = true_labels(machine, y)
     if not hasattr(machine, "classes_"):
-        y = np.where(np.asarray(y, float) > 0, 1, -1)
         facts["share inside"] = float((found > 0).mean())
-    facts["accuracy"] = float((np.asarray(y) == found).mean())
+    facts["accuracy"] = float((y == found).mean())
     if not hasattr(machine, "classes_") or len(machine.classes_) == 2:
         both = len(np.unique(y)) == 2
         facts["AUC"] = (

@@ -13,6 +13,8 @@ from budgetsvm._problem.target_scale import TargetScale
 def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> Any:
     """Return an estimator, or a pipeline that scales features first, which is to be fitted to these rows."""
     kind, scaling = options["svm_type"], options["scale"]
+    if options["probability"] == "1" and kind != "svc":
+        raise ValueError("-b 1 is for classification, -s 0: other machines have no probabilities")
     own = {
         name: options[name]
         for name in ("kernel", "degree", "gamma", "coef0", "budget", "solver", "maintenance")
@@ -25,6 +27,7 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
             loss=_loss(options),
             class_weight=_class_weight(options["class_weight"], y),
             fit_intercept=True,
+            break_ties=False,  # as LIBSVM, which may be asked for predictions, too
             **own,
         )
     elif kind == "svr":

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, load_for
+from budgetsvm.cli._data import data_options, kind_of, load_for, true_labels
+from budgetsvm.cli._output import quiet_option
 
 
 @click.command("predict", context_settings={"show_default": True})
@@ -18,14 +19,15 @@ from budgetsvm.cli._data import data_options, kind_of, load_for
     help="1: the probabilities of all classes, too.",
 )
 @click.option("--decision", is_flag=True, help="Decision values instead of labels.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages.")
+@quiet_option
 @click.argument("data")
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("out", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     """Write what MODEL says of the rows of DATA to OUT, one line each, or to standard output.
 
-    The labels in DATA are compared with the predictions, as LIBSVM's svm-predict does.
+    The labels in DATA are compared with the predictions, as LIBSVM's svm-predict does. A .npy file with nothing but
+    rows needs none.
 
     \b
       budgetsvm predict ijcnn1.t ijcnn1.bsvm predictions
@@ -33,14 +35,14 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     quiet, probability, decision = (
         options.pop(name) for name in ("quiet", "probability", "decision")
     )
-    machine, X, y = load_for(model, data, options)
+    machine, X, y = load_for(model, data, options, need_labels=False)
     found = machine.predict(X)
     lines = _lines(machine, X, found, probability == "1", decision)
     if out is None:
         click.echo(lines, nl=False)
     else:
         out.write_text(lines, encoding="utf-8")
-    if not quiet:
+    if y is not None and not quiet:
         click.echo(_agreement(machine, y, found), err=out is None)
 
 
@@ -68,13 +70,14 @@ def _text(value: Any) -> str:
 def _agreement(machine: Any, y: Any, found: Any) -> str:
     """Compare with the labels in the file, in svm-predict's words."""
     import numpy as np
-    from sklearn.metrics import mean_squared_error, r2_score
 
     if kind_of(machine) == "BudgetSVR":
-        error = mean_squared_error(y, found)
-        score = r2_score(y, found) if len(y) > 1 else float("nan")
-        return f"Mean squared error = {error:g} (regression)\nR² = {score:g} (regression)"
-    if not hasattr(machine, "classes_"):
-        y = np.where(np.asarray(y, float) > 0, 1, -1)
-    right = int((np.asarray(y) == found).sum())
+        error = np.mean((y - found) ** 2)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of targets that are all the same
+            score = np.corrcoef(y, found)[0, 1] ** 2 if len(y) > 1 else np.nan
+        return (
+            f"Mean squared error = {error:g} (regression)\n"
+            f"Squared correlation coefficient = {score:g} (regression)"
+        )
+    right = int((true_labels(machine, y) == found).sum())
     return f"Accuracy = {100 * right / len(found):g}% ({right}/{len(found)}) (classification)"

@@ -112,7 +112,7 @@ _OPTIONS = (
     _option("-h", "shrinking", type=int, hidden=True, expose_value=False),
     _option("--loss", type=click.Choice(["hinge", "squared_hinge", "logistic"]), help="Of svc."),
     _option("--solver", type=click.Choice(["bsca", "bsgd"]), default="bsca", help="Of phase 1."),
-    _option("--maintenance", default="merge", help="merge, multi-merge, project or remove."),
+    _option("--maintenance", default="auto", help="merge, multimerge, project or remove."),
     _option(
         "--polish/--no-polish", default=True, help="Whether to solve in the span of the terms."
     ),

@@ -1,6 +1,5 @@
 """``budgetsvm train``: from a file to a model."""
 
-import json
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, last_of, read_data
+from budgetsvm.cli._output import json_option, print_facts, quiet_option
 from budgetsvm.cli._svm_options import SvmCommand, svm_options
 
 
@@ -35,19 +35,21 @@ from budgetsvm.cli._svm_options import SvmCommand, svm_options
     is_flag=True,
     help="Go on from FILE, if it is there, with the same data and options: to the same model.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no messages.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as one line of JSON.")
+@quiet_option
+@json_option
 @click.argument("data")
 @click.argument("model", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def command(data: str, model: Path | None, **options: Any) -> None:
     """Train a machine on DATA, and write it to MODEL (by default the name of DATA, with .bsvm behind).
 
-    DATA is a LIBSVM, CSV or Parquet file, plain or compressed, or - for standard input. Options with one letter are
-    those of LIBSVM's svm-train; -e is a relative duality gap here.
+    DATA is a LIBSVM or CSV file, plain or compressed, a Parquet file, a NumPy file (.npz with arrays X and y; .npy
+    with --labels or --target), or - for standard input. Options with one letter are those of LIBSVM's svm-train; -e
+    is a relative duality gap here.
 
     \b
       budgetsvm train -c 32 -g 2 -B 500 ijcnn1 model
       budgetsvm train --scale standard --target price -s 3 houses.csv
+      budgetsvm train data.npz model
       xzcat a9a.xz | budgetsvm train -c 8 -g 0.03125 - a9a.bsvm
       budgetsvm train -B 5000 --checkpoint covtype.ckpt --resume covtype    # again, if it was killed
     """
@@ -93,7 +95,7 @@ def _train(data: str, path: Path, options: dict[str, Any]) -> None:
         file = CheckpointFile(options["checkpoint"], options["checkpoint_every"], kept=True)
         file.check_place()
     begin = perf_counter()
-    X, y = read_data(data, options)
+    X, y = read_data(data, options, need_labels=options["svm_type"] != "one-class")
     read = perf_counter()
     machine = make_machine(options, X, y, verbose=int(not options["quiet"]))
     _fit(machine, X, y, file)
@@ -126,9 +128,14 @@ def _report(
         facts |= {"duality_gap": last.duality_gap_, "objective": last.objective_[0]}
         facts["converged"] = bool(last.converged_)
     facts["seconds"] = {name: round(value, 3) for name, value in seconds.items()}
-    if options["as_json"]:
-        click.echo(json.dumps(facts))
-    elif not options["quiet"]:
-        for name, value in facts.items():
-            shown = ", ".join(f"{a} {b}" for a, b in value.items()) if name == "seconds" else value
-            click.echo(f"{name.replace('_', ' '):12} {shown}")
+    print_facts(
+        facts,
+        as_json=options["as_json"],
+        otherwise=lambda: None if options["quiet"] else _print(facts),
+    )
+
+
+def _print(facts: dict[str, Any]) -> None:
+    for name, value in facts.items():
+        shown = ", ".join(f"{a} {b}" for a, b in value.items()) if name == "seconds" else value
+        click.echo(f"{name.replace('_', ' '):12} {shown}")

@@ -29,7 +29,7 @@ class Table:
 def parse_table(path: Path, n_features: int) -> Table:
     """Read a file, plain or compressed, in pieces: the text is never in memory as a whole."""
     digest = hashlib.sha256()
-    gathered = Gathered()
+    gathered = Gathered(1, n_features)
     total = path.stat().st_size if compression(path) is None else None
     with byte_bar(f"reading {path.name}", total) as bar:
         for piece in parsed_pieces(path, 1, n_features, _PIECE):

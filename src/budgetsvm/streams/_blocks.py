@@ -1,17 +1,18 @@
 """What all readers of files have in common: they can be walked through again and again."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from budgetsvm._common.public import public_in
 
-#: Rows, and their labels.
-Block: TypeAlias = tuple[Any, NDArray[Any]]
+#: Rows, and their labels; None if there are none.
+Block: TypeAlias = tuple[Any, Any]
 
 #: What a block may take, whatever the number of rows: text, or numbers of dense rows, in bytes.
 BLOCK_BYTES = 1 << 24
@@ -71,9 +72,7 @@ class Blocks(ABC):
         y : ndarray of shape (n_rows,)
             Their labels.
         """
-        parts = list(self)
-        X, y = ([part[i] for part in parts] for i in (0, 1))
-        return np.concatenate(X), np.concatenate(y)
+        return joined(list(self))
 
     @abstractmethod
     def _read(self) -> Iterator[Block]:
@@ -88,6 +87,39 @@ class Blocks(ABC):
         if len(self.paths) == 1:
             return ValueError(f"{self.paths[0]} is empty: it holds no rows")
         return ValueError(f"the {len(self.paths)} files from {self.paths[0]} on hold no rows")
+
+
+def joined(parts: Sequence[Block]) -> Block:
+    """Return blocks as one: all of them have labels, or none."""
+    if len(parts) == 1:
+        return parts[0]
+    X, y = zip(*parts, strict=True)
+    if sparse.issparse(X[0]):
+        rows = sparse.vstack(X, format="csr")
+        rows.has_canonical_format = True
+    else:
+        rows = np.concatenate(X)
+    return rows, None if y[0] is None else np.concatenate(y)
+
+
+def regroup(batches: Iterable[Block], rows: int) -> Iterator[Block]:
+    """Yield blocks of exactly `rows` rows, but for the last: batches end where files do."""
+    parts: list[Block] = []
+    size = 0
+    for batch in batches:
+        parts.append(batch)
+        size += batch[0].shape[0]
+        if size >= rows:
+            X, y = joined(parts)
+            if size == rows:
+                yield X, y
+                parts, size = [], 0
+                continue
+            yield X[:rows], None if y is None else y[:rows]
+            # Copies: a view would keep the whole block alive.
+            parts, size = [(X[rows:].copy(), None if y is None else y[rows:].copy())], size - rows
+    if size > 0:
+        yield joined(parts)
 
 
 def all_finite(X: Any, y: NDArray[Any]) -> bool:

@@ -7,6 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import TypeAlias
 
+from budgetsvm.streams._numpy.header import MAGIC
 from budgetsvm.streams._text import compression, first_bytes, read_lines, uncompressed_suffix
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -19,6 +20,8 @@ _BY_SUFFIX = {
     ".tsv": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".npy": "numpy",
+    ".npz": "numpy",
 }
 _LIBSVM_ROW = re.compile(rb"\s*[^\s:]+(\s+(qid|\d+):\S*)+\s*(#.*)?$|\s*[-+.\deE]+\s*(#.*)?$")
 
@@ -60,6 +63,14 @@ def _expand(path: object) -> list[Path]:
     return [here]
 
 
+def _is_archive_of_arrays(path: Path) -> bool:
+    """Whether the first file in a zip archive is an array: so .npz files are known by other names."""
+    with path.open("rb") as file:
+        start = file.read(30)
+        name = file.read(int.from_bytes(start[26:28], "little"))
+    return start.startswith(b"PK\x03\x04") and name.endswith(b".npy")
+
+
 def find_format(paths: list[Path]) -> str:
     """Return the format of all files, or say that it cannot be told, or is not the same."""
     first, *others = paths
@@ -76,12 +87,17 @@ def find_format(paths: list[Path]) -> str:
 
 def _format_of(path: Path) -> str:
     """Tell a file's format by its name, or else by its first row."""
-    if first_bytes(path).startswith(b"PAR1"):
+    start = first_bytes(path)
+    if start.startswith(b"PAR1"):
         return "parquet"
+    if start.startswith(MAGIC) or _is_archive_of_arrays(path):
+        return "numpy"
     format_ = _BY_SUFFIX.get(uncompressed_suffix(path))
-    if format_ == "parquet" and compression(path) is not None:
-        message = f"{path} is compressed as a whole; Parquet compresses by itself: decompress it"
-        raise ValueError(message)
+    if format_ in ("parquet", "numpy") and path.suffix.lower() not in (".npy", ".npz"):
+        kind = compression(path)
+        if kind is not None:
+            message = f"{path} is compressed as a whole ({kind}), and cannot be read in blocks: decompress it"
+            raise ValueError(message)
     if format_ is not None:
         return format_
     for line in read_lines(path):
@@ -92,7 +108,7 @@ def _format_of(path: Path) -> str:
             message = (
                 f"cannot tell the format of {path} by its name or its first row, "
                 f"{row[:40].decode('utf-8', 'backslashreplace')!r}; say format="
-                "'libsvm', 'csv' or 'parquet'"
+                "'libsvm', 'csv', 'parquet' or 'numpy'"
             )
             raise ValueError(message)
     return "libsvm"  # without rows, as the reader will find

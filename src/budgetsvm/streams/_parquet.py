@@ -1,7 +1,7 @@
 """Blocks of rows from Parquet files, by the optional pyarrow."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.streams import _blocks
-from budgetsvm.streams._blocks import Block, Blocks, check_width
+from budgetsvm.streams._blocks import Block, Blocks, check_width, regroup
 from budgetsvm.streams._table_columns import Column, choose_columns
 
 _BUFFER = 1 << 16  # read columns piece by piece: a row group may be as large as the file
@@ -47,7 +47,7 @@ class ParquetBlocks(Blocks):
 
     def _read(self) -> Iterator[Block]:
         rows = max(1, min(self.rows, _blocks.BLOCK_BYTES // (8 * (self.n_features + 1))))
-        return _regroup(self._batches(rows), rows)
+        return regroup(self._batches(rows), rows)
 
     def _batches(self, rows: int) -> Iterator[Block]:
         wanted = [*self._features, self._target]
@@ -153,21 +153,3 @@ def _plain(path: Path, done: int, name: str, column: Any) -> Any:
         )
         raise ValueError(message)
     return column
-
-
-def _regroup(batches: Iterable[Block], rows: int) -> Iterator[Block]:
-    """Yield blocks of exactly `rows` rows, but for the last: batches end where files do."""
-    X: list[NDArray[Any]] = []
-    y: list[NDArray[Any]] = []
-    size = 0
-    for more_X, more_y in batches:
-        X.append(more_X)
-        y.append(more_y)
-        size += len(more_y)
-        if size >= rows:
-            joined_X, joined_y = np.concatenate(X), np.concatenate(y)
-            yield joined_X[:rows], joined_y[:rows]
-            # Copies: a view would keep the whole block alive.
-            X, y, size = [joined_X[rows:].copy()], [joined_y[rows:].copy()], size - rows
-    if size > 0:
-        yield np.concatenate(X), np.concatenate(y)

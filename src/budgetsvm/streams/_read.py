@@ -9,6 +9,7 @@ from budgetsvm.streams._blocks import Blocks
 from budgetsvm.streams._csv import CsvBlocks
 from budgetsvm.streams._find_files import PathLike, find_files, find_format
 from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
+from budgetsvm.streams._numpy.blocks import NumpyBlocks
 from budgetsvm.streams._parquet import ParquetBlocks
 from budgetsvm.streams._table_columns import Column
 
@@ -16,11 +17,13 @@ _READERS: dict[str, Callable[..., Blocks]] = {
     "libsvm": LibsvmBlocks,
     "csv": CsvBlocks,
     "parquet": ParquetBlocks,
+    "numpy": NumpyBlocks,
 }
 _OPTIONS = {
     "libsvm": ("zero_based",),
     "csv": ("target", "features", "header", "delimiter", "labels"),
     "parquet": ("target", "features"),
+    "numpy": ("target", "y"),
 }
 _DEFAULTS = {"header": "auto", "labels": "auto", "zero_based": "auto"}
 
@@ -31,12 +34,13 @@ def read_blocks(
     *,
     rows: int = 8192,
     n_features: int | None = None,
-    format: Literal["auto", "libsvm", "csv", "parquet"] = "auto",
+    format: Literal["auto", "libsvm", "csv", "parquet", "numpy"] = "auto",
     target: Column | None = None,
     features: Iterable[Column] | None = None,
     header: bool | Literal["auto"] = "auto",
     delimiter: str | None = None,
     labels: Literal["auto", "number", "string"] = "auto",
+    y: PathLike | None = None,
     zero_based: bool | Literal["auto"] = "auto",
 ) -> Blocks:
     """Read files in blocks of rows ``(X, y)``.
@@ -53,14 +57,15 @@ def read_blocks(
     n_features : int, default=None
         Number of columns of X. LIBSVM files do not say it: if it is None, they are read once more, at
         the start of the first pass, to find the largest index. In tables it is merely checked.
-    format : {"auto", "libsvm", "csv", "parquet"}, default="auto"
-        "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv; .parquet, .pq; each but the
-        latter two possibly followed by .gz, .bz2, .xz or .zst. Files of other names may only be LIBSVM files,
+    format : {"auto", "libsvm", "csv", "parquet", "numpy"}, default="auto"
+        "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv, each of these possibly followed by .gz,
+        .bz2, .xz or .zst; .parquet, .pq; .npy, .npz. Files of other names may only be NumPy's, or LIBSVM files,
         which is checked in the first row.
     target : str or int, default=None
         The column with the labels in CSV and Parquet files, by name or by number (0 is the first, -1
         the last). It must be given: some programs expect the labels in the first column and some in the
-        last, and a wrong guess would go unnoticed.
+        last, and a wrong guess would go unnoticed. Of NumPy files it is the number of a column, or the name of an
+        array in an .npz file; by default that is ``"y"``, and files without it are rows without labels.
     features : iterable of str or int, default=None
         The columns with the features in CSV and Parquet files, in this order. None means all but the
         target.
@@ -72,6 +77,8 @@ def read_blocks(
         What stands between the values of a CSV file. None means a tab for .tsv and a comma otherwise.
     labels : {"auto", "number", "string"}, default="auto"
         Whether the labels of CSV files are numbers; "auto" goes by the first row. (Parquet files know.)
+    y : str or path-like, default=None
+        A .npy file with the labels of all rows of NumPy files, where those have none.
     zero_based : bool or "auto", default="auto"
         Whether the indices in LIBSVM files count from 0 rather than from 1. "auto" means that they do if an
         index of 0 is seen when the files are read for their number of features; if that is given, it means
@@ -82,8 +89,8 @@ def read_blocks(
     blocks : Blocks
         An iterable of pairs ``(X, y)``, to be used as often as you like; `n_features` is the number of
         columns. X is a CSR matrix in canonical format for LIBSVM files, as ``load_svmlight_file`` of
-        scikit-learn returns it, and a dense array for tables; float64 and finite. y has dtype float64,
-        or holds strings.
+        scikit-learn returns it, and a dense array for tables; finite, and float64, or float32 where a NumPy
+        file has that. y has dtype float64, or holds strings; it is None where there are no labels.
 
     Raises
     ------
@@ -113,6 +120,7 @@ def read_blocks(
         "header": header,
         "delimiter": delimiter,
         "labels": labels,
+        "y": None if y is None else find_files(y)[0],
         "zero_based": zero_based,
     }
     rows = check_integer("rows", rows, least=1)
@@ -153,6 +161,7 @@ def _check_meant_for(kind: str, options: dict[str, Any]) -> None:
     """Raise a ValueError if an option is set that the format does not have."""
     for name, value in options.items():
         if name not in _OPTIONS[kind] and value != _DEFAULTS.get(name):
-            meant = " and ".join(each for each in _OPTIONS if name in _OPTIONS[each])
+            *some, last = (each for each in _OPTIONS if name in _OPTIONS[each])
+            meant = f"{', '.join(some)} and {last}" if some else last
             message = f"{name}={value!r} is for {meant} files, and these are {kind}: leave it out"
             raise ValueError(message)

@@ -94,17 +94,17 @@ def read_lines(path: Path) -> Iterator[bytes]:
         _complain(error, kind, f"{path}, after line {number}")
 
 
-def read_pieces(path: Path, size: int = 1 << 24) -> Iterator[bytes]:
-    """Yield the text of a file, byte for byte, in pieces of whole lines."""
+def read_pieces(path: Path, size: int = 1 << 24) -> Iterator[tuple[int, bytes]]:
+    """Yield the text of a file, byte for byte, in pieces of whole lines, after the number of their first line."""
     line = 1
     kind = compression(path)
     try:
         with _open(path, kind) as file:
             while piece := file.read(size):
                 piece += file.readline(_LONGEST_LINE)
-                line += piece.count(b"\n")
+                first, line = line, line + piece.count(b"\n")
                 _check_end(piece, path, line)
-                yield piece
+                yield first, piece
     except _damage(kind) as error:
         _complain(error, kind, f"{path}, after line {line - 1}")
 

@@ -23,54 +23,30 @@ std::tuple<std::int64_t, std::int64_t> libsvm_size(const TextArg& arg) {
     return {size.rows, size.entries};
 }
 
-template <class Rows>
 ReadingResult read(const TextArg& text_arg, std::int64_t first, std::int64_t features,
-                   const Array<double, 1>& labels, std::int64_t most, Rows rows) {
+                   const Array<double, 1>& labels, const Array<std::int64_t, 1>& starts,
+                   const Array<std::int32_t, 1>& indices, const Array<double, 1>& values) {
     require(first == 0 || first == 1, "indices count from 0 or 1");
     require(0 <= features && features <= std::numeric_limits<std::int32_t>::max(),
             "the number of features is out of range");
+    require(starts.shape(0) >= 1, "there is no room for where rows start");
+    const auto most = static_cast<std::int64_t>(std::min(labels.shape(0), starts.shape(0) - 1));
+    const auto room = static_cast<std::int64_t>(std::min(indices.shape(0), values.shape(0)));
     const Text text = unpack_text(text_arg);
     double* out = labels.data();
-    most = std::min(most, static_cast<std::int64_t>(labels.shape(0)));
+    const SparseRows rows{starts.data(), indices.data(), values.data(), room};
     nb::gil_scoped_release release;
     const Reading done = read_libsvm(text, first, features, out, most, rows);
     return {done.rows, done.entries, done.least, done.largest, done.fault};
 }
 
-template <class T>
-ReadingResult read_sparse(const TextArg& text, std::int64_t first, std::int64_t features,
-                          const Array<double, 1>& labels, const Array<std::int64_t, 1>& starts,
-                          const Array<std::int32_t, 1>& indices, const Array<T, 1>& values) {
-    require(starts.shape(0) >= 1, "there is no room for where rows start");
-    const auto most = static_cast<std::int64_t>(starts.shape(0)) - 1;
-    const auto room = static_cast<std::int64_t>(std::min(indices.shape(0), values.shape(0)));
-    return read(text, first, features, labels, most,
-                SparseRows<T>{starts.data(), indices.data(), values.data(), room});
-}
-
-template <class T>
-ReadingResult read_dense(const TextArg& text, std::int64_t first, const Array<double, 1>& labels,
-                         const Array<T, 2>& values) {
-    const auto most = static_cast<std::int64_t>(values.shape(0));
-    const auto features = static_cast<std::int64_t>(values.shape(1));
-    return read(text, first, features, labels, most, DenseRows<T>{values.data(), features});
-}
-
-template <class T>
-void bind(nb::module_& m) {
-    using nb::arg;
-    m.def("read_libsvm", &read_sparse<T>, array("text"), arg("first"), arg("features"),
-          array("labels"), array("starts"), array("indices"), array("values"));
-    m.def("read_libsvm_dense", &read_dense<T>, array("text"), arg("first"), array("labels"),
-          array("values"));
-}
-
 }  // namespace
 
 void bind_read(nb::module_& m) {
+    using nb::arg;
     m.def("libsvm_size", &libsvm_size, array("text"));
-    bind<float>(m);
-    bind<double>(m);
+    m.def("read_libsvm", &read, array("text"), arg("first"), arg("features"), array("labels"),
+          array("starts"), array("indices"), array("values"));
 }
 
 }  // namespace budgetsvm

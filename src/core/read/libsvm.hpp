@@ -40,41 +40,23 @@ struct Reading {
     std::int64_t fault = -1;
 };
 
-// Where rows go: compressed sparse rows, or dense ones whose zeros are there already. A text may be
-// a file that someone writes to at the moment: that there is room is looked at each time.
-template <class T>
+// Where rows go: compressed sparse rows. A text may be a file that someone writes to at the moment:
+// that there is room is looked at each time.
 struct SparseRows {
-    using Value = T;
     std::int64_t* starts;
     std::int32_t* indices;
-    T* values;
+    double* values;
     std::int64_t room;
     std::int64_t entries = 0;
 
     void begin(std::int64_t row) { starts[row] = entries; }
-    bool put(std::int64_t, std::int32_t index, T value) {
+    bool put(std::int32_t index, double value) {
         if (entries == room) return false;
         indices[entries] = index;
         values[entries++] = value;
         return true;
     }
     void end(std::int64_t rows) { starts[rows] = entries; }
-};
-
-template <class T>
-struct DenseRows {
-    using Value = T;
-    T* values;
-    std::int64_t features;
-    std::int64_t entries = 0;
-
-    void begin(std::int64_t) {}
-    bool put(std::int64_t row, std::int32_t index, T value) {
-        values[row * features + index] = value;
-        ++entries;
-        return true;
-    }
-    void end(std::int64_t) {}
 };
 
 namespace detail {
@@ -134,9 +116,8 @@ inline bool read_index(const char*& p, const char* end, std::int64_t& index) {
 
 // Reads all rows, or those before the first fault. Indices ascend within a row, from `first` (0 or
 // 1) to first + features - 1. There is room for `most` rows.
-template <class Rows>
-Reading read_libsvm(Text text, std::int64_t first, std::int64_t features, double* labels,
-                    std::int64_t most, Rows out) {
+inline Reading read_libsvm(Text text, std::int64_t first, std::int64_t features, double* labels,
+                           std::int64_t most, SparseRows out) {
     using namespace detail;
     Reading done;
     const char *p = text.begin, *const end = text.end;
@@ -162,8 +143,7 @@ Reading read_libsvm(Text text, std::int64_t first, std::int64_t features, double
                 word = p;
                 if (!read_index(p, end, index) || index <= before || index >= limit ||
                     !read_finite(p, end, value) ||
-                    !out.put(done.rows, static_cast<std::int32_t>(index - first),
-                             static_cast<typename Rows::Value>(value)))
+                    !out.put(static_cast<std::int32_t>(index - first), value))
                     return fault(word);
                 if (before < first) done.least = std::min(done.least, index);
                 before = index;

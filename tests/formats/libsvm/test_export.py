@@ -141,8 +141,6 @@ def test_a_term_of_one_class_stands_there_once() -> None:
 
 
 def test_pairs_of_an_estimator(tmp_path: Path) -> None:
-    if not hasattr(BudgetSVC, "_pairwise"):
-        pytest.skip("there is no multi_class='ovo'")
     rows, y = libsvm.classes(4)
     model = made(BudgetSVC, "rbf", multi_class="ovo", decision_function_shape="ovo").fit(rows, y)
     path = written(tmp_path / "a", model)

@@ -156,6 +156,10 @@ def _read_matrix(fields: Fields, name: str) -> NDArray[np.float64]:
     return fields.array(name, (np.float64,), (None, None), finite=True)
 
 
+def _read_order(fields: Fields, name: str) -> Any:
+    return fields.optional(lambda one: fields.array(one, (np.int64,), (None,), finite=True), name)
+
+
 def _count(fields: Fields, name: str) -> Any:
     return fields.count(name)
 
@@ -196,6 +200,7 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
     | {
         "classes": Attribute("classes_", read_labels, labels_record),
         "pairwise": Attribute("_pairwise", lambda fields, name: fields.truth(name)),
+        "tie_order": Attribute("_tie_order", _read_order),
         "class_weights": Attribute("class_weight_", _read_scores, may_lack=True),
         "n_support": Attribute("_n_support", _read_counts, may_lack=True),
     },

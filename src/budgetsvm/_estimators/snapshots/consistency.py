@@ -135,6 +135,12 @@ _OF_KIND: dict[str, _Problems] = {
         "'model' has not as many outputs as 'classes' ask for": (
             lambda m: _outputs(m) != _outputs_of(len(m.classes_), pairwise=m._pairwise)
         ),
+        "'tie_order' does not have each of 'classes' once": (
+            lambda m: (
+                m._tie_order is not None
+                and sorted(m._tie_order.tolist()) != [*range(len(m.classes_))]
+            )
+        ),
         "'class_weights' are not positive, or not as many as 'classes'": (
             lambda m: hasattr(m, "class_weight_") and not _weights_fit(m)
         ),

@@ -30,7 +30,7 @@ from budgetsvm._formats.scalers import Affine, affine_of
 from budgetsvm._formats.sums import distance_between, sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Sigmoid
-from budgetsvm.losses import Logistic
+from budgetsvm.losses import Logistic, make_loss
 
 _KINDS = (BudgetSVC, BudgetSVR, BudgetOneClassSVM, BudgetFeatures)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -224,11 +224,21 @@ class _Header:
             return [functions.DETECTOR]
         if not isinstance(machine, BudgetSVC):
             return []
-        two, pairs = len(machine.classes_) == 2, getattr(machine, "_pairwise", False)
-        predict = functions.PAIRS if pairs else functions.TWO_CLASSES if two else functions.CLASSES
-        logistic = machine.loss == "logistic" or isinstance(machine.loss, Logistic)
+        two, pairs = len(machine.classes_) == 2, machine._pairwise
+        predict = functions.TWO_CLASSES if two else functions.CLASSES
+        if pairs:
+            predict = functions.PAIRS if machine.break_ties else _first_winner(machine)
+        logistic = isinstance(make_loss(machine.loss), Logistic)
         shares = functions.TWO_SHARES if two else functions.SHARES
         return [_labels(machine.classes_), predict, shares if logistic and not pairs else ""]
+
+
+def _first_winner(machine: BudgetSVC) -> str:
+    """Return what predicts as LIBSVM does, with the places of classes in its order."""
+    order = machine._tie_order
+    ranks = range(len(machine.classes_)) if order is None else np.argsort(order).tolist()
+    table = f"static const int @ranks[{len(ranks)}] = {{ {', '.join(map(str, ranks))} }};"
+    return f"{table}\n\n{functions.FIRST_PAIRS}"
 
 
 def _labels(classes: NDArray[Any]) -> str:

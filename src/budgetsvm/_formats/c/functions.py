@@ -97,6 +97,23 @@ static inline int @predict(const float *x)
     return best;
 }"""
 
+FIRST_PAIRS = """/* The class of a row, its place in @labels: that which wins most pairs and, of several, the first in LIBSVM's order. */
+static inline int @predict(const float *x)
+{
+    float values[@OUTPUTS];
+    int wins[@CLASSES];
+    int a, b, pair = 0, best = 0;
+    @values(x, values);
+    for (a = 0; a < @CLASSES; ++a) wins[a] = 0;
+    for (a = 0; a < @CLASSES; ++a) for (b = a + 1; b < @CLASSES; ++b, ++pair) {
+        int first = values[pair] > 0.0f || (values[pair] == 0.0f && @ranks[a] > @ranks[b]);
+        ++wins[first ? a : b];
+    }
+    for (a = 1; a < @CLASSES; ++a)
+        if (wins[a] > wins[best] || (wins[a] == wins[best] && @ranks[a] < @ranks[best])) best = a;
+    return best;
+}"""
+
 DETECTOR = """/* 1 for a row that is like the training data, -1 for an outlier. */
 static inline int @predict(const float *x)
 {

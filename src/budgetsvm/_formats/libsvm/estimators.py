@@ -14,13 +14,13 @@ from budgetsvm._estimators.snapshots import machine_of, snapshot_of
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._formats.libsvm.model import CLASSIFIERS, KERNELS, ONE_CLASS, LibsvmModel
-from budgetsvm._formats.libsvm.pairs import libsvm_layout, pair_coefficients
+from budgetsvm._formats.libsvm.pairs import by_rank, libsvm_layout, pair_coefficients
 from budgetsvm._formats.libsvm.read import read_libsvm, warn_of_probabilities
 from budgetsvm._formats.libsvm.write import libsvm_text
 from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
-from budgetsvm.losses import Logistic
+from budgetsvm.losses import Logistic, make_loss
 
 # ---- from LIBSVM ----
 
@@ -67,12 +67,9 @@ def _classifier(model: LibsvmModel, parameters: dict[str, Any], where: str) -> B
     if n_classes == 2:  # LIBSVM is positive for the first label, we are for the larger one
         sign = 1.0 if ranks[0] == 1 else -1.0
         coef, bias = coef * sign, bias * sign
-    elif not hasattr(BudgetSVC, "_pairwise"):
-        message = f"{where} has {n_classes} classes: models of LIBSVM can be read with two of them"
-        raise ValueError(message)
     else:
-        coef, bias = _by_rank(coef, ranks), _by_rank(bias[:, np.newaxis], ranks)[:, 0]
-        parameters = parameters | {"multi_class": "ovo"}
+        coef, bias = by_rank(coef, ranks), by_rank(bias[:, np.newaxis], ranks)[:, 0]
+        parameters = parameters | {"multi_class": "ovo", "break_ties": False}
     loss = "hinge"
     if model.slopes is not None and model.shifts is not None:
         if (model.slopes == -1).all() and not model.shifts.any():
@@ -82,19 +79,9 @@ def _classifier(model: LibsvmModel, parameters: dict[str, Any], where: str) -> B
     machine = BudgetSVC(fit_intercept=True, loss=loss, **parameters)
     _set(machine, _expansion(model, coef, bias))
     if n_classes > 2:
-        machine._pairwise = True
+        machine._pairwise, machine._tie_order = True, ranks.astype(np.int64)
     machine.classes_ = classes
     return machine
-
-
-def _by_rank(pairs: NDArray[np.float64], ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Bring what is known of all pairs, (pairs, ...), into the order of sorted classes; (b, a) is -(a, b)."""
-    n_classes = len(ranks)
-    first, second = np.triu_indices(n_classes, 1)
-    square = np.zeros((n_classes, n_classes, *pairs.shape[1:]))
-    square[ranks[first], ranks[second]] = pairs
-    square[ranks[second], ranks[first]] = -pairs
-    return square[first, second]
 
 
 def _expansion(
@@ -119,7 +106,8 @@ def _set(machine: Any, model: KernelExpansion) -> None:
 def to_libsvm(estimator: Any) -> str:
     """Return a fitted estimator as a model of LIBSVM: the text that ``svm-predict`` reads.
 
-    Decision values and labels are the same there. A classifier trained with ``loss="logistic"`` has its probabilities
+    Decision values and labels are the same there; of more than two classes, where several win equally many pairs, with
+    ``break_ties=False``: LIBSVM then takes the first of them. A classifier trained with ``loss="logistic"`` has its probabilities
     there, too (``svm-predict -b 1``).
 
     Parameters
@@ -205,14 +193,18 @@ def _of_classifier(estimator: BudgetSVC) -> LibsvmModel:
     coef, bias = model.coef, model.bias
     if len(labels) == 2:
         labels = labels[::-1]  # of which LIBSVM is positive for the first
-    elif not getattr(estimator, "_pairwise", False):
+    elif not estimator._pairwise:
         message = (
             f"multi_class={estimator.multi_class!r} has one output per class, and LIBSVM one per pair of classes: train "
             "with multi_class='ovo', or use ONNX or C"
         )
         raise ValueError(message)
+    elif estimator._tie_order is not None:
+        ranks = np.argsort(estimator._tie_order)  # places of the sorted labels in the file
+        labels = labels[estimator._tie_order]
+        coef, bias = by_rank(coef, ranks), by_rank(bias[:, np.newaxis], ranks)[:, 0]
     layout = libsvm_layout(coef, len(labels))
-    logistic = estimator.loss == "logistic" or isinstance(estimator.loss, Logistic)
+    logistic = isinstance(make_loss(estimator.loss), Logistic)
     return LibsvmModel(
         "c_svc",
         model.kernel,

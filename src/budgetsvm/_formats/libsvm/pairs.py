@@ -25,6 +25,16 @@ def pair_coefficients(coef: _Matrix, counts: NDArray[np.int64]) -> _Matrix:
     return result
 
 
+def by_rank(pairs: _Matrix, ranks: NDArray[np.int64]) -> _Matrix:
+    """Bring what is known of all pairs, (pairs, ...), into another order of classes; (b, a) is -(a, b)."""
+    n_classes = len(ranks)
+    first, second = np.triu_indices(n_classes, 1)
+    square = np.zeros((n_classes, n_classes, *pairs.shape[1:]))
+    square[ranks[first], ranks[second]] = pairs
+    square[ranks[second], ranks[first]] = -pairs
+    return square[first, second]
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Support vectors in the order of their classes: which term each is, and LIBSVM's coefficients."""

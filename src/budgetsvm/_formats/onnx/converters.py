@@ -71,10 +71,13 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     graph, x, kind = _begin(scope, operator, container)
     machine: BudgetSVC = operator.raw_operator
     sums = graph.sums(x, machine._expansion)
-    pairwise = getattr(machine, "_pairwise", False)
+    pairwise = machine._pairwise
     values = _votes(graph, sums, len(machine.classes_)) if pairwise else sums
     label, *others = operator.outputs
-    _labels(graph, values, machine.classes_, label.full_name)
+    if pairwise and not machine.break_ties:
+        _first_winners(graph, sums, machine, label.full_name)
+    else:
+        _labels(graph, values, machine.classes_, label.full_name)
     raw = container.get_options(machine, {"raw_scores": False}).get("raw_scores", False)
     for one in others:
         if one.raw_name == "scores":
@@ -94,8 +97,38 @@ def _labels(graph: Graph, values: str, classes: NDArray[Any], out: str) -> None:
         code = graph.add("Reshape", code, np.array([-1]))
     else:
         code = graph.add("ArgMax", values, axis=1, keepdims=0)
-    labels = classes.astype(np.int64) if classes.dtype.kind in "biu" else classes
-    graph.add("Gather", labels, code, out=out, axis=0)
+    graph.add("Gather", _known(classes), code, out=out, axis=0)
+
+
+def _known(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of a type that ONNX has."""
+    return classes.astype(np.int64) if classes.dtype.kind in "biu" else classes
+
+
+def _first_winners(graph: Graph, values: str, machine: BudgetSVC, out: str) -> None:
+    """Find the labels that win most pairs and, of several, come first: see `first_winners` of the estimator."""
+    n_classes = len(machine.classes_)
+    order = np.arange(n_classes) if machine._tie_order is None else machine._tie_order
+    ranks = np.argsort(order)
+    first, second = np.triu_indices(n_classes, 1)
+    more, least = (
+        graph.add("Cast", graph.add(test, values, 0.0), to=DOUBLE)
+        for test in ("Greater", "GreaterOrEqual")
+    )
+    won = graph.add("Where", ranks[first] < ranks[second], more, least)
+    incidence = _incidence(n_classes)[:, order]
+    wins = graph.add("MatMul", won, incidence)
+    wins = graph.add("Add", wins, (incidence < 0).sum(axis=0) * 1.0)
+    code = graph.add("ArgMax", wins, axis=1, keepdims=0)
+    graph.add("Gather", _known(machine.classes_[order]), code, out=out, axis=0)
+
+
+def _incidence(n_classes: int) -> NDArray[np.float64]:
+    """Return 1 for the first class of a pair and -1 for the second, (pairs, classes)."""
+    first, second = np.triu_indices(n_classes, 1)
+    incidence, every = np.zeros((len(first), n_classes)), np.arange(len(first))
+    incidence[every, first], incidence[every, second] = 1.0, -1.0
+    return incidence
 
 
 def _columns(graph: Graph, values: str, model: KernelExpansion) -> str:
@@ -117,10 +150,7 @@ def _probabilities(graph: Graph, values: str, model: KernelExpansion) -> str:
 
 def _votes(graph: Graph, values: str, n_classes: int) -> str:
     """Return how many pairs each class wins, and a little more or less by how clearly."""
-    first, second = np.triu_indices(n_classes, 1)
-    incidence = np.zeros((len(first), n_classes))
-    every = np.arange(len(first))
-    incidence[every, first], incidence[every, second] = 1.0, -1.0
+    incidence = _incidence(n_classes)
     won = graph.add("Cast", graph.add("GreaterOrEqual", values, 0.0), to=DOUBLE)
     wins = graph.add("Add", graph.add("MatMul", won, incidence), (incidence < 0).sum(axis=0) * 1.0)
     sums = graph.add("MatMul", values, incidence)

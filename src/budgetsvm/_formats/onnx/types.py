@@ -6,13 +6,13 @@ from typing import Any
 from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
-from budgetsvm.losses import Logistic
+from budgetsvm.losses import Logistic, make_loss
 
 
 def output_names(machine: Any) -> list[str]:
     """Return what an estimator has to say of rows."""
     if isinstance(machine, BudgetSVC):
-        logistic = machine.loss == "logistic" or isinstance(machine.loss, Logistic)
+        logistic = isinstance(make_loss(machine.loss), Logistic)
         # Those of pairs of classes take the solution of linear systems.
         has_shares = logistic and not getattr(machine, "_pairwise", False)
         return ["label", *["probabilities"] * has_shares, "scores"]

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, load_for
+from budgetsvm.cli._output import quiet_option
 
 _SUFFIXES = {
     ".bsvm": "native",
@@ -37,7 +38,7 @@ _SUFFIXES = {
     help="C: the points of the terms.",
 )
 @click.option("--double", is_flag=True, help="ONNX: for rows of float64, not of float32.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages.")
+@quiet_option
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
 def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
@@ -63,7 +64,7 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
     if data is None:
         machine, X = load(model), None
     else:
-        machine, X, _ = load_for(model, data, options)
+        machine, X, _ = load_for(model, data, options, need_labels=False)
     lines: list[str] = []
     if budget is not None:
         machine, lines = _compressed(machine, budget, X)

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm.streams import _blocks
-from budgetsvm.streams._blocks import Block, Blocks
+from budgetsvm.streams._blocks import Block, Blocks, joined
 from budgetsvm.streams._libsvm.flaws import LARGEST_INDEX
 from budgetsvm.streams._libsvm.gather import Columns, Gathered
 from budgetsvm.streams._libsvm.pieces import parsed_pieces
 
-_THREADS = 2  # more would wait for the file, or for its decompression
+THREADS = 2  # more would wait for the file, or for its decompression
 _WHOLE_PIECE = 1 << 22
 _PIECE = 1 << 18  # of text: what is parsed at once, and waits to become blocks
 
@@ -48,9 +48,9 @@ class LibsvmBlocks(Blocks):
         """Read all files, once."""
         first = 0 if self._first is None else self._first
         limit = LARGEST_INDEX if self._n_features is None else self._n_features
-        gathered = Gathered()
+        gathered = Gathered(first, self._n_features)
         for path in self.paths:
-            for piece in parsed_pieces(path, first, limit, _WHOLE_PIECE, n_threads=_THREADS):
+            for piece in parsed_pieces(path, first, limit, _WHOLE_PIECE, n_threads=THREADS):
                 piece.check()
                 gathered.add(piece.rows)
         self._take_columns(gathered)
@@ -100,7 +100,7 @@ class _Gathered:
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._parts: list[tuple[Any, NDArray[np.float64]]] = []
+        self._parts: list[Block] = []
         self._n_rows = self._n_bytes = 0
 
     def add(self, X: sparse.csr_array, y: NDArray[np.float64], n_bytes: int) -> Iterator[Block]:
@@ -120,9 +120,5 @@ class _Gathered:
     def rest(self) -> Iterator[Block]:
         """Yield what is there, if anything."""
         parts, self._parts, self._n_rows, self._n_bytes = self._parts, [], 0, 0
-        if len(parts) == 1:
-            yield parts[0]
-        elif parts:
-            X = sparse.vstack([X for X, _ in parts], format="csr")
-            X.has_canonical_format = True
-            yield X, np.concatenate([y for _, y in parts])
+        if parts:
+            yield joined(parts)

@@ -6,6 +6,7 @@ The core says where it stopped; why is found out here, by reading that one line 
 import math
 
 LARGEST_INDEX = 2**31 - 1  # the core's
+_MOST_DIGITS = 20  # of a number that Python is asked to read
 
 
 def find_flaw(line: bytes, first: int, n_features: int) -> str | None:
@@ -21,12 +22,12 @@ def find_flaw(line: bytes, first: int, n_features: int) -> str | None:
     previous = first - 1
     for entry in entries:
         index, _, value = entry.partition(":")
-        flaw = _index_flaw(index, first, n_features) or _order_flaw(int(index), previous)
+        flaw = _index_flaw(index, first, n_features) or _order_flaw(_integer(index), previous)
         if flaw is None and not _is_finite(value):
             flaw = "the value is not a finite number"
         if flaw is not None:
             return f"{_short(entry)} is not a valid index:value, {flaw}"
-        previous = int(index)
+        previous = _integer(index)
     return None
 
 
@@ -44,14 +45,21 @@ def _label_flaw(label: str) -> str:
 def _index_flaw(index: str, first: int, n_features: int) -> str | None:
     if not index.removeprefix("-").isdecimal():
         return "the index is not an integer"
-    if int(index) < first:
+    number = _integer(index)
+    if number < first:
         hint = ": say zero_based=True if all files do so" if index == "0" else ""
         return f"the index is below {first}, where counting starts{hint}"
-    if int(index) > LARGEST_INDEX:
+    if number > LARGEST_INDEX:
         return f"the index is above {LARGEST_INDEX}, the largest that can be read"
-    if int(index) >= n_features + first:
+    if number >= n_features + first:
         return f"the index is above the largest that n_features={n_features} allows"
     return None
+
+
+def _integer(text: str) -> int:
+    """Return an integer, or another one that is too large as well: Python refuses to read thousands of digits."""
+    digits = text.removeprefix("-").lstrip("0")[:_MOST_DIGITS]
+    return int(f"{'-' * text.startswith('-')}{digits or '0'}")
 
 
 def _order_flaw(index: int, previous: int) -> str | None:

@@ -1,15 +1,12 @@
 """Rows of a piece of text, by the core."""
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm import _core
-
-Precision: TypeAlias = type[np.float32] | type[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +16,7 @@ class Parsed:
     y: NDArray[np.float64]
     starts: NDArray[np.int64]
     indices: NDArray[np.int32]
-    values: NDArray[Any]
+    values: NDArray[np.float64]
     least: int  #: index in use; if there is none, more than the largest
     largest: int
     fault: int | None  #: how many bytes into the text the fault is
@@ -39,13 +36,12 @@ class Parsed:
         return X
 
 
-def parse(text: bytes, first: int, n_features: int, dtype: Precision = np.float64) -> Parsed:
+def parse(text: bytes, first: int, n_features: int) -> Parsed:
     """Parse whole lines, whose indices count from `first`."""
     buffer = np.frombuffer(text, np.uint8)
     n_rows, n_entries = _core.libsvm_size(buffer)
     y, starts = np.empty(n_rows), np.empty(n_rows + 1, np.int64)
-    indices = np.empty(n_entries, np.int32)
-    values: NDArray[Any] = np.empty(n_entries, dtype)
+    indices, values = np.empty(n_entries, np.int32), np.empty(n_entries)
     n_rows, n_entries, least, largest, fault = _core.read_libsvm(
         buffer, first, n_features, y, starts, indices, values
     )

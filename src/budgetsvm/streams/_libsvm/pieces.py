@@ -7,10 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from budgetsvm.streams._libsvm.flaws import find_flaw
-from budgetsvm.streams._libsvm.parse import Parsed, Precision, parse
+from budgetsvm.streams._libsvm.parse import Parsed, parse
 from budgetsvm.streams._text import read_pieces
 
 
@@ -50,11 +48,9 @@ def parsed_pieces(
     n_features: int,
     size: int,
     *,
-    dtype: Precision = np.float64,
     n_threads: int = 1,
 ) -> Iterator[Piece]:
     """Yield all pieces of a file in their order, parsed by threads."""
-    line = 1
     waiting: deque[tuple[bytes, int, Future[Parsed] | Parsed]] = deque()
 
     def finished() -> Piece:
@@ -64,13 +60,12 @@ def parsed_pieces(
 
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(n_threads)) if n_threads > 1 else None
-        for text in read_pieces(path, size):
+        for line, text in read_pieces(path, size):
             if pool is None:
-                rows: Future[Parsed] | Parsed = parse(text, first, n_features, dtype)
+                rows: Future[Parsed] | Parsed = parse(text, first, n_features)
             else:
-                rows = pool.submit(parse, text, first, n_features, dtype)
+                rows = pool.submit(parse, text, first, n_features)
             waiting.append((text, line, rows))
-            line += text.count(b"\n")
             if len(waiting) >= n_threads:
                 yield finished()
         while waiting:

@@ -1,0 +1,1 @@
+"""Rows of NumPy's files, .npy and .npz."""

@@ -1,0 +1,111 @@
+"""Where several classes win equally many pairs: the same label as LIBSVM's, whichever label it saw first."""
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from tools.peers import libsvm
+from tools.peers.compiled import Compiled
+
+import budgetsvm
+from budgetsvm import BudgetSVC, to_c, to_libsvm, to_onnx
+from budgetsvm._problem.pair_targets import first_winners
+
+ROWS = np.zeros((1, 2))
+
+
+def constant(values: Any, labels: Any) -> bytes:
+    """Return a model of LIBSVM whose pairs have these values, whatever the row is."""
+    k = len(labels)
+    counts = ["1", *["0"] * (k - 1)]
+    return "\n".join(
+        [
+            "svm_type c_svc\nkernel_type rbf\ngamma 1",
+            f"nr_class {k}\ntotal_sv 1",
+            f"rho {' '.join(f'{-value:g}' for value in values)}",
+            f"label {' '.join(map(str, labels))}",
+            f"nr_sv {' '.join(counts)}",
+            f"SV\n{'0 ' * (k - 1)}2:0\n",
+        ]
+    ).encode()
+
+
+CASES = [
+    *((values, (7, -2, 30)) for values in product((-1, 0, 2), repeat=3)),
+    *((np.random.default_rng(seed).choice([-1, 0, 1, 3], 6), (4, 9, 1, -3)) for seed in range(20)),
+]
+
+
+def test_ties_of_models_from_libsvm(tmp_path: Path) -> None:
+    """Read, saved, and written again."""
+    path, again = tmp_path / "a", tmp_path / "b"
+    tied = 0
+    for values, labels in CASES:
+        path.write_bytes(constant(values, labels))
+        expected = libsvm.predict(path, ROWS)[0]
+        machine = budgetsvm.load(path)
+        assert_array_equal(machine.predict(ROWS), expected)
+        machine.save(again)
+        assert_array_equal(budgetsvm.load(again).predict(ROWS), expected)
+        again.write_text(to_libsvm(machine))
+        assert_array_equal(libsvm.predict(again, ROWS)[0], expected)
+        assert_array_equal(budgetsvm.load(again).predict(ROWS), expected)
+        tied += machine.set_params(break_ties=True).predict(ROWS)[0] != expected[0]
+    assert tied > 5  # or else nothing is shown
+
+
+def test_ties_on_other_runtimes(tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    path = tmp_path / "a"
+    for number, (values, labels) in enumerate(CASES[::5]):
+        path.write_bytes(constant(values, labels))
+        machine = budgetsvm.load(path)
+        expected = machine.predict(ROWS)
+        onnx = to_onnx(machine, ROWS).SerializeToString()
+        session = runtime.InferenceSession(onnx, providers=["CPUExecutionProvider"])
+        assert_array_equal(session.run(None, {session.get_inputs()[0].name: ROWS})[0], expected)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        codes = Compiled(folder, to_c(machine).text).predict(ROWS)
+        assert_array_equal(machine.classes_[codes], expected)
+
+
+def test_ties_of_models_from_here(tmp_path: Path) -> None:
+    """LIBSVM has the same label for every row of a model with break_ties=False."""
+    rows, y = libsvm.classes(6, 400)
+    machine = BudgetSVC(1e-3, gamma=0.5, budget=20, random_state=0, break_ties=False).fit(rows, y)
+    path = tmp_path / "a"
+    path.write_text(to_libsvm(machine))
+    grid = np.random.default_rng(0).uniform(-5, 5, (3000, 3))
+    labels, values = libsvm.predict(path, grid)
+    clear = abs(values).min(axis=1) > 1e-6  # rounding must not decide a pair
+    assert_array_equal(machine.predict(grid)[clear], labels[clear])
+    by_values = machine.set_params(break_ties=True).predict(grid)
+    assert (by_values != labels)[clear].any()  # there are ties among them
+    assert machine.set_params(break_ties=False).fit(rows, y)._tie_order is None
+
+
+def test_the_rule_itself() -> None:
+    """Class by class, in the words of LIBSVM's source."""
+    rng = np.random.default_rng(0)
+    for n_classes in (3, 5):
+        values = rng.integers(-1, 2, (200, n_classes * (n_classes - 1) // 2)).astype(float)
+        for order in (None, rng.permutation(n_classes)):
+            found = first_winners(values, n_classes, order)
+            for row, winner in zip(values, found, strict=True):
+                assert winner == _by_libsvm(row, n_classes, order)
+
+
+def _by_libsvm(row: Any, n_classes: int, order: Any) -> int:
+    order = np.arange(n_classes) if order is None else order
+    square = np.zeros((n_classes, n_classes))
+    square[np.triu_indices(n_classes, 1)] = row
+    square -= square.T
+    wins = np.zeros(n_classes, int)
+    for i in range(n_classes):
+        for j in range(i + 1, n_classes):
+            wins[i if square[order[i], order[j]] > 0 else j] += 1
+    return int(order[int(wins.argmax())])

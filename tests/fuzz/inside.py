@@ -1,0 +1,107 @@
+"""Files that are whole on the outside, checksums and all, and broken inside."""
+
+import io
+import random
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from budgetsvm._formats.record_file import from_bytes, to_bytes
+from fuzz.mutations import mutated
+
+_ODD: tuple[Any, ...] = (
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2**31,
+        2**62,
+        10**30,
+        0.5,
+        -1.0,
+        1e308,
+        float("nan"),
+        float("inf"),
+    ),
+    *("", "x", "rbf", "é" * 50, [], [1], [[]], {}, {"a": 1}, {"$array": "a"}, {"$number": "inf"}),
+)
+
+
+def record_inside(seeds: Sequence[bytes], number: int) -> bytes:
+    """Return a model in whose record some values are others, or missing."""
+    rng = random.Random(number)
+    record = from_bytes(rng.choice(seeds), "a seed")
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        places = list(_places(record))
+        holder, key = rng.choice(places)
+        accident = rng.randrange(4)
+        if accident == 0 and isinstance(holder, dict):
+            del holder[key]
+        elif accident == 1:
+            other, its_key = rng.choice(places)
+            holder[key] = _copied(other[its_key])
+        elif isinstance(holder[key], np.ndarray) and holder[key].dtype.kind in "biuf":
+            holder[key] = _array(holder[key], rng)
+        else:
+            holder[key] = _copied(rng.choice(_ODD))
+    return b"".join(to_bytes(record))
+
+
+def _places(value: Any) -> Any:
+    """Yield everything that is in a record, as what holds it and under which key."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, one in list(pairs):
+        yield value, key
+        if isinstance(one, dict | list):
+            yield from _places(one)
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy: a record that holds itself cannot be written."""
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_copied(one) for one in value]
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _array(array: Any, rng: random.Random) -> Any:
+    """Return another array."""
+    changes: list[Callable[[], Any]] = [
+        lambda: array[: len(array) // 2] if array.ndim else array,
+        lambda: array.reshape(-1),
+        lambda: array[np.newaxis],
+        lambda: array.T,
+        lambda: np.concatenate([array.reshape(-1)] * 3),
+        lambda: array.astype(rng.choice((np.float32, np.float64, np.int32, np.int64, np.uint8))),
+        lambda: np.zeros(0, array.dtype),
+    ]
+    if array.size and rng.random() < 0.5:
+        array = array.copy()
+        worse = {"f": (np.nan, np.inf, 1e300, -1, 0), "i": (-1, 0, 1, 127)}
+        with np.errstate(all="ignore"):
+            one = np.array(rng.choice(worse.get(array.dtype.kind, (0, 1)))).astype(array.dtype)
+        array.reshape(-1)[rng.randrange(array.size)] = one
+        return array
+    with np.errstate(all="ignore"):
+        return rng.choice(changes)()
+
+
+def arrays_inside(seeds: Sequence[bytes], tokens: Sequence[bytes], number: int) -> bytes:
+    """Return an archive with arrays of which one or two are broken."""
+    rng = random.Random(number)
+    with zipfile.ZipFile(io.BytesIO(rng.choice(seeds))) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name in rng.sample(list(members), min(len(members), rng.choice((1, 1, 2)))):
+        whole = [members[name]] if rng.random() < 0.7 else list(members.values())
+        members[name] = mutated(whole, tokens, number)
+    file = io.BytesIO()
+    kind = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    with zipfile.ZipFile(file, "w", kind) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()

@@ -1,0 +1,88 @@
+"""Broken files, one after the other: each is read, or refused in words, in bounded memory and time."""
+
+import tracemalloc
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import BinaryIO
+
+from fuzz.loaders import LOADERS, Loader
+from fuzz.mutations import mutated
+
+TIMES = 10  # the size of a file may be taken in memory, besides the constant of its loader
+LONGEST_SECONDS = 5.0
+# What models may well say, broken or not.
+_HARMLESS = ("(?s).*probabilities is left out", "(?s).*valid feature names")
+
+
+@dataclass
+class Tally:
+    """What became of some files."""
+
+    files: int = 0
+    read: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    findings: list[str] = field(default_factory=list)
+    most_memory: int = 0
+    longest: float = 0.0
+
+
+def broken_file(loader: Loader, number: int) -> bytes:
+    """Return the file of a number."""
+    if loader.inside is not None and number % 2:
+        return loader.inside(number)
+    return mutated(loader.seeds(), loader.tokens, number)
+
+
+def try_file(loader: Loader, content: bytes, path: Path, tally: Tally) -> str | None:
+    """Read a file; return what should not have happened, if anything."""
+    path.write_bytes(content)
+    tally.files += 1
+    tracemalloc.reset_peak()
+    before, begin = tracemalloc.get_traced_memory()[0], perf_counter()
+    try:
+        loader.load(path)
+        tally.read += 1
+        said = None
+    except (ValueError, OSError) as error:
+        said = str(error)
+        tally.refused[type(error).__name__] += 1
+    except Exception as error:  # noqa: BLE001 - all others are findings
+        return f"{type(error).__name__}: {error}"
+    seconds, peak = perf_counter() - begin, tracemalloc.get_traced_memory()[1] - before
+    tally.longest, tally.most_memory = max(tally.longest, seconds), max(tally.most_memory, peak)
+    if said is not None and path.name not in said:
+        return f"the refusal does not name the file: {said}"
+    if peak > TIMES * len(content) + loader.constant:
+        return f"{peak:,} bytes of memory for a file of {len(content):,}"
+    if seconds > LONGEST_SECONDS:
+        return f"it took {seconds:.1f} seconds"
+    return None
+
+
+def try_files(name: str, numbers: range, folder: Path, mark: BinaryIO | None = None) -> Tally:
+    """Read the files of some numbers. That of the current one is left in a file, for those that end the process."""
+    loader, tally = LOADERS[name], Tally()
+    path = folder / f"fuzzed{loader.suffix}"
+    for seed in loader.seeds():  # what is imported or compiled the first time does not count
+        path.write_bytes(seed)
+        loader.load(path)
+    tracemalloc.start()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for harmless in _HARMLESS:
+                warnings.filterwarnings("ignore", harmless)
+            for number in numbers:
+                if mark is not None:
+                    mark.seek(0)
+                    mark.write(b"%d" % number)
+                finding = try_file(loader, broken_file(loader, number), path, tally)
+                if finding is not None:
+                    tally.findings.append(f"{name}, file {number}: {finding}")
+    finally:
+        tracemalloc.stop()
+        path.unlink(missing_ok=True)
+    return tally
