@@ -14,7 +14,7 @@ from sklearn.svm import SVC, SVR
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, kernels
 from budgetsvm._common.limits import Limits
-from budgetsvm._estimators import two_phases
+from budgetsvm._estimators.fitting import two_phases
 from budgetsvm._exact import exact
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Polishing

@@ -95,7 +95,7 @@ def test_what_is_to_come_has_a_guess() -> None:
     """All tasks that are done were foreseen, in this order; guesses are finite and positive."""
     X, y = make_moons(3000, noise=0.2, random_state=0)
     work = Work()
-    with patch("budgetsvm._estimators.two_phases.current_bar", lambda: work):
+    with patch("budgetsvm._estimators.fitting.two_phases.current_bar", lambda: work):
         BudgetSVC(C=10, gamma=2, budget=60, random_state=0, verbose=1).fit(X, y)
     foreseen = list(work.plans[0])
     done = list(dict.fromkeys(name for name, _ in work.done))

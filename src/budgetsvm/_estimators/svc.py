@@ -1,7 +1,7 @@
 """BudgetSVC: the classifier."""
 
 from dataclasses import replace
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from budgetsvm._common.checks import check_choice
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
@@ -23,18 +24,12 @@ from budgetsvm._estimators.user_input import (
     find_classes,
     weighted_rows,
 )
-from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.pair_targets import PairTargets
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
 from budgetsvm.monitoring._interface import Monitor
-
-_NO_SIGMOID = (
-    "probabilities of a BudgetSVC come from loss='log_loss', or from "
-    "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...)): there is no sigmoid with probA_ and probB_"
-)
 
 
 @public_in("budgetsvm")
@@ -107,7 +102,6 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     decision_function_shape: str
     break_ties: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
-    _n_support: NDArray[np.int32]
 
     def __init__(
         self,
@@ -241,26 +235,6 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self.classes_ = find_classes(y)
         X, y, weights = weighted_rows(X, y, sample_weight, self.classes_)
         return X, self._codes(y), weights
-
-    @property
-    def n_support_(self) -> NDArray[np.int32]:
-        """How many of the terms are rows of each class."""
-        self.support_  # noqa: B018 - says so if they are no rows
-        return self._n_support
-
-    @property
-    def probA_(self) -> NoReturn:
-        """There is none: probabilities come from a loss, and not from a sigmoid that is fitted afterwards."""
-        raise AttributeError(_NO_SIGMOID)
-
-    @property
-    def probB_(self) -> NoReturn:
-        """There is none: see `probA_`."""
-        raise AttributeError(_NO_SIGMOID)
-
-    def _count_terms(self, encoded: NDArray[Any]) -> None:
-        counts = np.bincount(encoded, minlength=len(self.classes_))
-        self._n_support = counts.astype(np.int32)
 
     def _settings(self) -> Settings:
         check_penalty(self.C)

@@ -1,21 +1,25 @@
-"""From the values of a model to classes and probabilities."""
+"""What a classifier answers: classes and probabilities from the values of its model, and how many terms classes have."""
 
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from budgetsvm._common.threads import count_threads
-from budgetsvm._estimators.two_phases import BudgetMachine
+from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._problem.pair_targets import first_winners, pairs_of, rows_at_once, votes
 from budgetsvm.losses import BY_NAME, Logistic
 
 _RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
 _SYSTEMS = 1 << 20  # numbers of linear systems that are solved together
+_NO_SIGMOID = (
+    "probabilities of a BudgetSVC come from loss='log_loss', or from "
+    "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...)): there is no sigmoid with probA_ and probB_"
+)
 
 
 class _OfProbabilities:
@@ -42,11 +46,32 @@ class ClassPrediction(BudgetMachine):
     decision_function_shape: str = "ovr"  # of a pickle that is older than this
     break_ties: bool = True
     classes_: NDArray[Any]
+    _n_support: NDArray[np.int32]
     #: The order in which ties go to classes, of a model of LIBSVM; None: that of `classes_`.
     _tie_order: NDArray[np.int64] | None = None
     _pairwise: bool = (
         False  # whether outputs are pairs of classes, as `multi_class` was when training began
     )
+
+    @property
+    def n_support_(self) -> NDArray[np.int32]:
+        """How many of the terms are rows of each class."""
+        self.support_  # noqa: B018 - says so if they are no rows
+        return self._n_support
+
+    @property
+    def probA_(self) -> NoReturn:
+        """There is none: probabilities come from a loss, and not from a sigmoid that is fitted afterwards."""
+        raise AttributeError(_NO_SIGMOID)
+
+    @property
+    def probB_(self) -> NoReturn:
+        """There is none: see `probA_`."""
+        raise AttributeError(_NO_SIGMOID)
+
+    def _count_terms(self, encoded: NDArray[Any]) -> None:
+        counts = np.bincount(encoded, minlength=len(self.classes_))
+        self._n_support = counts.astype(np.int32)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the values of the model.

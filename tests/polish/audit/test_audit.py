@@ -12,7 +12,7 @@ from sklearn.datasets import make_circles
 
 from budgetsvm import kernels
 from budgetsvm._common.limits import Limits, OutOfTime
-from budgetsvm._estimators.warm_start import Origin
+from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import LeftOutTerms, complete, trustworthy
 from budgetsvm._polish.basis import Basis

@@ -13,10 +13,10 @@ from budgetsvm._common.checks import check_integer
 from budgetsvm._common.public import public_in
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.compression.terms import Smaller
+from budgetsvm._estimators.fitting.training import CERTIFICATE
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
-from budgetsvm._estimators.training import CERTIFICATE
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Sigmoid
 

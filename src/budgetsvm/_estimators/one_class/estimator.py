@@ -12,10 +12,10 @@ from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.fitting.training import Training
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.one_class.density import DensityTarget, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
-from budgetsvm._estimators.training import Training
 from budgetsvm._estimators.user_input import Epochs, PrecisionName, generator, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion

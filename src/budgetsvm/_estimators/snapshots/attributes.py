@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.records import Fields, Record
+from budgetsvm._estimators.fitting.training import FULL, SPAN
+from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.streaming.reservoir import Reservoir
-from budgetsvm._estimators.training import FULL, SPAN
-from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._model.option_records import read_option
 from budgetsvm._problem.target_scale import TargetScale

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from budgetsvm._common.checks import check_choice
+from budgetsvm._estimators.fitting.training import CERTIFICATE
 from budgetsvm._estimators.svc import BudgetSVC
-from budgetsvm._estimators.training import CERTIFICATE
 from budgetsvm._problem.pair_targets import count_pairs
 from budgetsvm.kernels import Precomputed
 from budgetsvm.losses import make_loss

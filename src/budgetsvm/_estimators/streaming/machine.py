@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.records import Part
 from budgetsvm._estimators.checkpoints.stream_run import stream_run
+from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.streaming.reservoir import Reservoir
-from budgetsvm._estimators.two_phases import BudgetMachine
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._learn.settings import Plan, Settings
 from budgetsvm.monitoring._observer import Phase

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.checkpoints.fit_run import FitRun
+from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, Training
+from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
-from budgetsvm._estimators.training import CERTIFICATE, FULL, SPAN, Training
 from budgetsvm._estimators.user_input import generator
-from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
