@@ -79,7 +79,7 @@ sanitize-memory:
 fuzz-memory:
 	$(call build_sanitized,address$(comma)undefined,memory)
 	$(call PRELOAD,libasan.so) ASAN_OPTIONS=detect_leaks=0 \
-	  $(VENV)-memory/bin/python tests/fuzz $(FUZZ) --only "LIBSVM data" model $(FUZZ_ARGS)
+	  $(VENV)-memory/bin/python tests/fuzz $(FUZZ) --unlimited --only "LIBSVM data" model $(FUZZ_ARGS)
 
 sanitize-threads:
 	$(call build_sanitized,thread,threads)

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fuzz.loaders import LOADERS
-from fuzz.run import broken_file, try_files
+from fuzz.run import broken_file, limited_memory, try_files
 
 _HANGING = 300  # seconds for a batch
 _BATCH = 1000
@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--only", choices=list(LOADERS), nargs="+", default=list(LOADERS))
     parser.add_argument("--seed", type=int, default=None, help="other files each time by default")
+    parser.add_argument("--unlimited", action="store_true", help="where a sanitizer takes memory")
     parser.add_argument("--show", nargs=2, metavar=("LOADER", "NUMBER"))
     parser.add_argument("--worker", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -42,16 +43,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seed = time.time_ns() // 10**6 if options.seed is None else options.seed
     each = -(-options.files // len(options.only))
     if options.worker:
+        if not options.unlimited:
+            limited_memory()
         return _work(options.only[0], range(seed, seed + each), options.worker)
     print(f"{each:,} files for each loader, from --seed {seed} on")
-    return max([_supervise(name, seed, each) for name in options.only])
+    more = ["--unlimited"] * options.unlimited
+    return max([_supervise(name, seed, each, more) for name in options.only])
 
 
-def _supervise(name: str, seed: int, each: int) -> int:
+def _supervise(name: str, seed: int, each: int, more: Sequence[str]) -> int:
     """Run a loader in a process of its own, and say where that ended if it should not have."""
     with TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as folder:
         command = [sys.executable, __file__, str(each), "--only", name, "--seed", str(seed)]
-        done = subprocess.run([*command, "--worker", folder], check=False)
+        done = subprocess.run([*command, *more, "--worker", folder], check=False)
         mark = Path(folder, "number")
         if done.returncode not in (0, 1):
             number = mark.read_text(encoding="ascii") if mark.exists() else "unknown"

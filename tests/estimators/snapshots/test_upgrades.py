@@ -49,3 +49,20 @@ def test_what_is_certified_has_two_values() -> None:
     snapshot["machine"]["state"]["certifies"] = None
     with pytest.raises(ValueError, match="belong together"):
         machine_of(snapshot)
+
+
+def test_before_version_five_values_of_pairs_broke_ties() -> None:
+    X, y = moons(200, 0)
+    y = np.where(X[:, 0] > 1, 2, y)
+    model = BudgetSVC(budget=20, random_state=0).fit(X, y)
+    snapshot = snapshot_of(model)
+    machine = snapshot["machine"]
+    state = {name: value for name, value in machine["state"].items() if name != "tie_order"}
+    parameters = {n: value for n, value in machine["parameters"].items() if n != "break_ties"}
+    old = machine | {"state": state, "parameters": parameters}
+    again = machine_of(snapshot | {"version": 4, "machine": old})
+    assert again.break_ties is True
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    snapshot["machine"]["state"]["tie_order"] = np.array([0, 1, 1])
+    with pytest.raises(ValueError, match="'tie_order' does not have each of 'classes' once"):
+        machine_of(snapshot)
