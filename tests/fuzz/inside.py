@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from budgetsvm._formats.record_file import from_bytes, to_bytes
 from fuzz.mutations import mutated
+
+from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
 
 _ODD: tuple[Any, ...] = (
     *(
@@ -31,10 +32,10 @@ _ODD: tuple[Any, ...] = (
 )
 
 
-def record_inside(seeds: Sequence[bytes], number: int) -> bytes:
-    """Return a model in whose record some values are others, or missing."""
+def record_inside(seeds: Sequence[bytes], kind: FileKind, number: int) -> bytes:
+    """Return a file in whose record some values are others, or missing."""
     rng = random.Random(number)
-    record = from_bytes(rng.choice(seeds), "a seed")
+    record = from_bytes(rng.choice(seeds), "a seed", kind)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         places = list(_places(record))
         holder, key = rng.choice(places)
@@ -48,7 +49,7 @@ def record_inside(seeds: Sequence[bytes], number: int) -> bytes:
             holder[key] = _array(holder[key], rng)
         else:
             holder[key] = _copied(rng.choice(_ODD))
-    return b"".join(to_bytes(record))
+    return b"".join(to_bytes(record, kind))
 
 
 def _places(value: Any) -> Any:

@@ -11,6 +11,8 @@ from fuzz import seeds
 from fuzz.inside import arrays_inside, record_inside
 
 import budgetsvm
+from budgetsvm._estimators.checkpoints.contents import CHECKPOINT
+from budgetsvm._formats.native import MODEL
 from budgetsvm.cli._scale.ranges import Ranges
 from budgetsvm.streams import read_blocks
 
@@ -52,6 +54,12 @@ def _model(path: Path) -> None:
     assert len(said) == 2
 
 
+def _checkpoint(path: Path) -> None:
+    """Go on from a checkpoint, to a model that has something to say."""
+    machine = seeds.interrupted(path)
+    assert np.isfinite(machine.decision_function(np.zeros((2, machine.n_features_in_)))).all()
+
+
 def _ranges(path: Path) -> None:
     ranges = Ranges.read(path)
     assert np.isfinite(ranges.least).all()
@@ -59,7 +67,13 @@ def _ranges(path: Path) -> None:
 
 LOADERS = {
     "model": Loader(
-        _model, seeds.models, seeds.MODEL_WORDS, lambda n: record_inside(seeds.models(), n)
+        _model, seeds.models, seeds.MODEL_WORDS, lambda n: record_inside(seeds.models(), MODEL, n)
+    ),
+    "checkpoint": Loader(
+        _checkpoint,
+        seeds.checkpoints,
+        seeds.MODEL_WORDS,
+        lambda n: record_inside(seeds.checkpoints(), CHECKPOINT, n),
     ),
     # Points of up to 64 MiB, and their copies: a small file may well have features of high numbers.
     "LIBSVM model": Loader(_model, seeds.libsvm_models, seeds.LIBSVM_WORDS, constant=256 << 20),

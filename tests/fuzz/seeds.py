@@ -2,12 +2,14 @@
 
 import io
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from estimators.checkpoints.scenarios import Breaking, Breaks, short_calls
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, make_blobs
 from sklearn.pipeline import make_pipeline
@@ -59,6 +61,24 @@ def models() -> Sequence[bytes]:
     return _written(
         *(lambda path, machine=machine: save(machine, path) for machine in (*_machines(), *more))
     )
+
+
+def interrupted(path: Any) -> BudgetSVC:
+    """Train, or go on with that."""
+    X, y = make_blobs(60, 3, centers=2, random_state=0)
+    model = BudgetSVC(budget=5, gamma=0.1, polish=False, epochs=2, random_state=0, n_jobs=1)
+    return model.fit(X, y, checkpoint=path)
+
+
+@cache
+def checkpoints() -> Sequence[bytes]:
+    """What an interrupted fit leaves, at its beginning and later on."""
+
+    def leave(path: Path, after: int) -> None:
+        with suppress(Breaks), short_calls(1):
+            interrupted(Breaking(path, after))
+
+    return _written(lambda path: leave(path, 1), lambda path: leave(path, 2))
 
 
 @cache

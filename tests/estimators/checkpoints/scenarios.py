@@ -124,9 +124,9 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 @contextmanager
-def short_calls() -> Any:
+def short_calls(work: float = 3e5) -> Any:
     """Let the core make few visits at a time: so there are many moments between two calls."""
-    before, trainer._CALL_WORK = trainer._CALL_WORK, 3e5
+    before, trainer._CALL_WORK = trainer._CALL_WORK, work
     try:
         with catch_warnings():
             simplefilter("ignore")  # of what does not converge
