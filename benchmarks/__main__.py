@@ -7,6 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.fresh.call import FreshProcessError
+from benchmarks.defaults import suite as defaults
 from benchmarks.large import suite as large
 from benchmarks.measuring.timing import circumstances, limited_threads, load_average
 from benchmarks.options import Options, parse
@@ -43,6 +44,7 @@ BENCHMARKS = {
     "threads": threads,
     "prediction": prediction,
     "small": small,
+    "defaults": defaults,
 }
 
 
