@@ -163,6 +163,27 @@ def ascend(
     moved to the front of `order`. Returns their number and the extreme projected gradients.
     """
 
+def ascend_until(
+    loss: _Loss,
+    rows: _Float,
+    curvature: _Float,
+    y: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    box: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    w: _Float,
+    order: NDArray[np.int64],
+    state: tuple[int, float, float],
+    precision: float,
+    most_passes: int,
+    seed: int,
+) -> tuple[int, bool, tuple[int, float, float]]:
+    """Such passes, each in a random order, until no violation exceeds `precision`, at most so many.
+
+    `state` says how many rows, the first of the order, are active, and from which gradients on others are left out;
+    (len(order), inf, -inf) to begin with. Returns the passes made, whether they led to the precision, and the state.
+    """
+
 def climb(
     loss: _Loss,
     gram: _Float,

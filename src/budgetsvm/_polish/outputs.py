@@ -13,6 +13,7 @@ hand, coordinate ascent on working sets is fast, and outputs are solved in paral
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from math import exp, log
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -190,11 +191,12 @@ def solve_together(
         span = SpanProblem(own, targets.of_output(c))
 
         def finished() -> bool:
-            logs[c] = np.log(np.clip(span.gap, limits.tol, 1.0))
-            mean = float(np.exp(logs.mean()))  # an output that has not begun has a gap of 1
+            gap = span.gap
+            logs[c] = log(min(max(gap, limits.tol), 1.0))
+            mean = exp(logs.mean())  # an output that has not begun has a gap of 1
             how.observer.in_task(OUTPUTS, share_by_gap(mean, limits.tol))
             how.observer.in_polish(PolishMoment(mean, span.passes))
-            return limits.reached(span.gap, span.passes)
+            return limits.reached(gap, span.passes)
 
         with suppress(OutOfTime):
             _ascend(span, own, np.random.default_rng(int(seeds[c])), finished, limits.tol)
