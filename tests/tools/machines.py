@@ -21,7 +21,7 @@ def objective(model: BudgetSVC, X: Any, y: Any, weights: Any = 1.0) -> float:
     gamma = model.kernel_.gamma
     signs = np.where(y == model.classes_[1], 1.0, -1.0)
     slack = np.maximum(0, 1 - signs * (rbf_kernel(X, Z, gamma) @ beta + model.intercept_))
-    return float(0.5 * beta @ rbf_kernel(Z, Z, gamma) @ beta + model.C * np.sum(weights * slack))
+    return float(0.5 * beta @ rbf_kernel(Z, Z, gamma) @ beta + model.C_ * np.sum(weights * slack))
 
 
 def passes(model: BudgetSVC, X: Any, y: Any) -> int:

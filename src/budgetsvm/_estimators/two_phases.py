@@ -13,7 +13,7 @@ from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.training import CERTIFICATE, FULL, SPAN, Training
-from budgetsvm._estimators.user_input import generator
+from budgetsvm._estimators.user_input import check_penalty, generator
 from budgetsvm._estimators.warm_start import Origin
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
@@ -258,6 +258,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             training.rng,
             intercept=self.fit_intercept,
             may_widen=self.precision == "auto",
+            adapts_C=isinstance(self.basis, str) and self._solve is solve_as_it_is,
             solve=self._solve,
             observer=observer,
         )
@@ -284,6 +285,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
         self.certifies_ = FULL if outcome.full else SPAN
+        if "C" in vars(self):  # not of a one-class machine
+            self.C_ = check_penalty(self.C) * outcome.factor
         single = outcome.model.points.dtype == np.float32
         if not outcome.trusted:
             warn_not_precise(polished, single=single)

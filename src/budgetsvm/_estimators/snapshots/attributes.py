@@ -186,6 +186,7 @@ _MACHINE = _ANY | {
     "objective": Attribute("objective_", _read_objective, may_lack=True),
     "converged": Attribute("converged_", lambda fields, name: fields.truth(name), may_lack=True),
     "certifies": Attribute("certifies_", _read_certifies, may_lack=True),
+    "penalty": Attribute("C_", _amount, may_lack=True),
     "support": Attribute("_support", _read_support, may_lack=True),
     "dual": Attribute("_dual", _read_dual),
     "origin": Attribute("_origin", _part(Origin), _recorded),
