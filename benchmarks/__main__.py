@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.fresh.call import FreshProcessError
 from benchmarks.defaults import suite as defaults
+from benchmarks.fresh.call import FreshProcessError
 from benchmarks.large import suite as large
 from benchmarks.measuring.timing import circumstances, limited_threads, load_average
 from benchmarks.options import Options, parse

@@ -81,12 +81,16 @@ MADE = (
     DataSet("moons", _made("moons", 1000, noise=0.3)),
     DataSet("circles", _made("circles", 2000, noise=0.2, factor=0.5)),
     DataSet("nested Gaussians", partial(nested, 4000, 10)),
-    DataSet("quantiles, 3", _made("gaussian_quantiles", n_samples=3000, n_features=10, n_classes=3)),
+    DataSet(
+        "quantiles, 3", _made("gaussian_quantiles", n_samples=3000, n_features=10, n_classes=3)
+    ),
     DataSet("rare class", _made("classification", 5000, 20, n_informative=6, weights=[0.95])),
     DataSet("2 classes", _made("classification", 10_000, 20, n_informative=8, flip_y=0.05)),
     DataSet(
         "5 classes, rare",
-        _made("classification", 6000, 20, n_informative=10, n_classes=5, weights=[0.6, 0.2, 0.1, 0.06]),
+        _made(
+            "classification", 6000, 20, n_informative=10, n_classes=5, weights=[0.6, 0.2, 0.1, 0.06]
+        ),
     ),
     DataSet(
         "10 classes",

@@ -79,10 +79,10 @@ def measure(data: DataSet) -> dict[str, Any]:
     found: dict[str, list[tuple[float, float, float]]] = {"exact": [], "ours": []}
     with limited_threads(1):
         for k, (train, test) in enumerate(folds.split(X, y)):
-            for who in found:
+            for who, results in found.items():
                 status(f"{data.name}: {who}, fold {k + 1} of {_FOLDS}")
                 model = machine(exact=who == "exact", regression=data.regression, seed=k)
-                found[who].append(_trained(model, X[train], y[train], X[test], y[test]))
+                results.append(_trained(model, X[train], y[train], X[test], y[test]))
     exact, ours = (np.array(found[who]) for who in ("exact", "ours"))
     differences = ours[:, 0] - exact[:, 0]
     _, fit_ratio, predict_ratio = ours.sum(axis=0) / exact.sum(axis=0)

@@ -44,25 +44,10 @@ _Extents: TypeAlias = tuple[_Float, _Float, _Float, _Float]
 _Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Float]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
 _Loss: TypeAlias = tuple[str, float]
-_Problem: TypeAlias = tuple[
-    _Loss,
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.int32],
-    NDArray[np.float64],
-]
-_Wanted: TypeAlias = tuple[
-    _Loss,
-    bool,
-    NDArray[np.int32],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float32],
-]
+_Double: TypeAlias = NDArray[np.float64]
+_Duals: TypeAlias = tuple[_Double, _Double, _Double, _Double]  # y, targets, box, alpha
+_Problem: TypeAlias = tuple[_Loss, NDArray[np.int64], _Double, *_Duals, NDArray[np.int32], _Double]
+_Wanted: TypeAlias = tuple[_Loss, bool, NDArray[np.int32], _Double, _Double, NDArray[np.float32]]
 _Result: TypeAlias = tuple[int, int, int, int, int, float, float, float]
 
 PANEL_BYTES: int

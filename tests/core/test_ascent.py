@@ -279,9 +279,7 @@ def ascend_until(problem: LinearProblem, precision: float, most: int, seed: int 
     ones, n = np.ones(len(problem.y)), len(problem.y)
     own = (problem.G, curvature, problem.y, ones, problem.box, problem.alpha, problem.w)
     state = (n, *INFINITE)
-    return _core.ascend_until(
-        ("hinge", 0.0), *own, np.arange(n), state, precision, most, seed
-    )
+    return _core.ascend_until(("hinge", 0.0), *own, np.arange(n), state, precision, most, seed)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

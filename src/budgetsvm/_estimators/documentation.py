@@ -104,9 +104,10 @@ certifies_ : {"full problem", "span"}
     `tol`, fits into the budget, so that no model of any size has a smaller P than D. "span": no model with
     the same terms has.
 C_ : float
-    After a polish: what `C` stands for in the span of the terms, C divided by the share of the kernel that the span
-    has, Σ ‖g(x)‖² / Σ k(x, x) on a sample of the rows (at least 0.1). A machine with s k and C / s is that with k and C: so C
-    means what it means for ``SVC``. It is C where `certifies_` is "full problem", and where `basis` are points. `objective_` is that of `C_`.
+    After a polish: what `C` stands for in the span of the terms, and what `objective_` is for. A span of few terms
+    regularises by itself. So C is divided by the share of the kernel that the span has, Σ ‖g(x)‖² / Σ k(x, x) on a
+    sample of the rows, 0.1 at least: then models predict about as well as those of all rows do with the
+    same `C`. It is `C` where `certifies_` is "full problem", and where `basis` are points.
 fit_status_ : int
     After a polish: 0 if `converged_`, else 1.
 shape_fit_ : tuple of int

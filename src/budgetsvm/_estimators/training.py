@@ -10,7 +10,7 @@ from budgetsvm.monitoring._observer import Observers
 #: What a certificate is about, as `certifies_` says it.
 FULL, SPAN = "full problem", "span"
 #: The attributes that a certificate is made of.
-CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_", "C_")
+CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
 
 
 @dataclass(frozen=True, eq=False)

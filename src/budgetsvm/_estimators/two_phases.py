@@ -230,7 +230,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _forget_certificate(self) -> None:
         self._forget_rows()
-        for name in (*CERTIFICATE, "validation_scores_"):
+        for name in (*CERTIFICATE, "C_", "validation_scores_"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----

@@ -72,7 +72,7 @@ def _say_what_C_was(machine: Any) -> Any:
     new = dict(state)
     if "learner" in state:  # of features
         new["learner"] = _say_what_C_was(state["learner"])
-    elif "duality_gap" in state:
+    elif machine.get("kind") in ("BudgetSVC", "BudgetSVR"):
         new["penalty"] = None
     return machine | {"state": new}
 

@@ -147,8 +147,10 @@ def _solve(
         if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.targets, model.points, optimal=True), problem
         if how.adapts_C:
-            share = captured_share(problem.rows, basis, how.limits, how.rng)
+            share = captured_share(problem.rows, basis, how.limits)
             problem = replace(problem, targets=problem.targets.scaled(1 / share))
+            if start is not None and start.alpha is not None:  # as a share of its bounds it stays
+                start = replace(start, alpha=start.alpha / share)
         ahead = _tasks(problem, basis.dimension, how.limits)
         tell.expect({name: ahead[name] for name in ahead if name != BASIS})
         tell.in_task(VALUES)

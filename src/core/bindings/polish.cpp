@@ -100,9 +100,8 @@ std::tuple<std::int64_t, bool, PassesArg> ascend_rows_until(
         return ascend_until(one, problem, order.data(), count, Passes{0, kept, {upper, lower}},
                             precision, most_passes, Shuffler(seed));
     });
-    return {passes.done,
-            passes.settled,
-            {passes.kept, passes.shrinking.upper, passes.shrinking.lower}};
+    return {
+        passes.done, passes.settled, {passes.kept, passes.shrinking.upper, passes.shrinking.lower}};
 }
 
 template <class T>

@@ -186,7 +186,6 @@ _MACHINE = _ANY | {
     "objective": Attribute("objective_", _read_objective, may_lack=True),
     "converged": Attribute("converged_", lambda fields, name: fields.truth(name), may_lack=True),
     "certifies": Attribute("certifies_", _read_certifies, may_lack=True),
-    "penalty": Attribute("C_", _amount, may_lack=True),
     "support": Attribute("_support", _read_support, may_lack=True),
     "dual": Attribute("_dual", _read_dual),
     "origin": Attribute("_origin", _part(Origin), _recorded),
@@ -196,12 +195,14 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
     "BudgetSVC": _MACHINE
     | {
         "classes": Attribute("classes_", read_labels, labels_record),
+        "penalty": Attribute("C_", _amount, may_lack=True),
         "pairwise": Attribute("_pairwise", lambda fields, name: fields.truth(name)),
         "class_weights": Attribute("class_weight_", _read_scores, may_lack=True),
         "n_support": Attribute("_n_support", _read_counts, may_lack=True),
     },
     "BudgetSVR": _MACHINE
     | {
+        "penalty": Attribute("C_", _amount, may_lack=True),
         "flat": Attribute("_flat", lambda fields, name: fields.truth(name)),
         "target_scale": Attribute("_target_scale", _part(TargetScale), _recorded),
     },

@@ -12,15 +12,16 @@ _ROWS = 256  # of a sample: enough for a share that is right up to a few hundred
 _LEAST = 0.1  # where the span has less than that, hardly a row says what C should be
 
 
-def captured_share(rows: Rows, basis: Basis, limits: Limits, rng: np.random.Generator) -> float:
+def captured_share(rows: Rows, basis: Basis, limits: Limits) -> float:
     """Return Σ_i ‖g_i‖² / Σ_i k(x_i, x_i): the share of the kernel that the span of a basis has, on a sample of rows.
 
-    A machine with the kernel s k and C / s has the same decision function as one with k and C. The span
-    leaves of k a kernel that is s times as large on the rows: so C / s means in the span what C means for the
-    machine of all rows, where s is 1.
+    What a span lacks it cannot overfit: it regularises by itself, and with the same C a model in it is regularised
+    more than the machine of all rows. A machine with the kernel s k and C / s is that with k and C; as the
+    span leaves of k a kernel that is s times as large on the rows, C / s undoes that (docs/theory.md has figures).
     """
     n, r = len(rows), len(basis)
-    chosen = np.sort(rng.choice(n, min(n, _ROWS), replace=False))
+    # Always the same rows: for the same terms C is the same, whatever the seed.
+    chosen = np.sort(np.random.default_rng(0).choice(n, min(n, _ROWS), replace=False))
     limits.tick(len(chosen) * float(r) ** 2)
     matrix = KernelMatrix(rows, basis, 1, limits.memory, hold=False, tick=limits.tick)
     block = matrix.value_rows(chosen)
