@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.defaults import suite as defaults
 from benchmarks.fresh.call import FreshProcessError
 from benchmarks.large import suite as large
 from benchmarks.measuring.timing import circumstances, limited_threads, load_average
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "prediction": prediction,
     "small": small,
     "checkpoints": checkpoints,
+    "defaults": defaults,
 }
 
 

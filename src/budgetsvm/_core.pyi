@@ -44,25 +44,10 @@ _Extents: TypeAlias = tuple[_Float, _Float, _Float, _Float]
 _Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Float]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
 _Loss: TypeAlias = tuple[str, float]
-_Problem: TypeAlias = tuple[
-    _Loss,
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.int32],
-    NDArray[np.float64],
-]
-_Wanted: TypeAlias = tuple[
-    _Loss,
-    bool,
-    NDArray[np.int32],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float32],
-]
+_Double: TypeAlias = NDArray[np.float64]
+_Duals: TypeAlias = tuple[_Double, _Double, _Double, _Double]  # y, targets, box, alpha
+_Problem: TypeAlias = tuple[_Loss, NDArray[np.int64], _Double, *_Duals, NDArray[np.int32], _Double]
+_Wanted: TypeAlias = tuple[_Loss, bool, NDArray[np.int32], _Double, _Double, NDArray[np.float32]]
 _Result: TypeAlias = tuple[int, int, int, int, int, float, float, float]
 
 PANEL_BYTES: int
@@ -161,6 +146,27 @@ def ascend(
 
     Variables at a bound with a gradient above `upper` or below `lower` are left out; the others are
     moved to the front of `order`. Returns their number and the extreme projected gradients.
+    """
+
+def ascend_until(
+    loss: _Loss,
+    rows: _Float,
+    curvature: _Float,
+    y: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    box: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    w: _Float,
+    order: NDArray[np.int64],
+    state: tuple[int, float, float],
+    precision: float,
+    most_passes: int,
+    seed: int,
+) -> tuple[int, bool, tuple[int, float, float]]:
+    """Such passes, each in a random order, until no violation exceeds `precision`, at most so many.
+
+    `state` says how many rows, the first of the order, are active, and from which gradients on others are left out;
+    (len(order), inf, -inf) to begin with. Returns the passes made, whether they led to the precision, and the state.
     """
 
 def climb(

@@ -268,3 +268,56 @@ def test_the_working_set_has_all_violators() -> None:
     free = (alpha > 0) & (alpha < problem.targets.box)
     wrong = ((alpha == 0) & (gradient > 0)) | ((alpha == problem.targets.box) & (gradient < 0))
     np.testing.assert_array_equal(chosen, np.flatnonzero(free | wrong))
+
+
+# ---- passes until a precision is reached ----
+
+
+def ascend_until(problem: LinearProblem, precision: float, most: int, seed: int = 0) -> Any:
+    """From the state of the problem, over all rows; returns the passes and whether they led there."""
+    curvature = np.einsum("ij,ij->i", problem.G, problem.G)
+    ones, n = np.ones(len(problem.y)), len(problem.y)
+    own = (problem.G, curvature, problem.y, ones, problem.box, problem.alpha, problem.w)
+    state = (n, *INFINITE)
+    return _core.ascend_until(("hinge", 0.0), *own, np.arange(n), state, precision, most, seed)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_passes_end_where_all_rows_are_near_the_optimum(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    G, y = rng.standard_normal((90, 6)), np.where(rng.random(90) < 0.5, 1.0, -1.0)
+    problem = LinearProblem(G, y, np.full(90, 0.7), dtype)
+    precision = 1e-3
+    passes, settled, _ = ascend_until(problem, precision, 10_000)
+    assert settled
+    assert passes > 3
+    _, upper, lower = problem.ascend(np.arange(90))  # rows that were left out, too
+    assert upper - lower <= 1.5 * precision
+    best = LinearProblem(G, y, np.full(90, 0.7))
+    best.converge()
+    assert problem.dual(problem.alpha) == pytest.approx(best.dual(best.alpha), rel=1e-3)
+
+
+def test_passes_go_on_in_the_next_call_and_depend_on_the_seed() -> None:
+    rng = np.random.default_rng(1)
+    G, y = rng.standard_normal((60, 4)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+
+    def after(most: int, seed: int) -> Any:
+        problem = LinearProblem(G, y, np.ones(60))
+        found = ascend_until(problem, 1e-12, most, seed)
+        return found[:2], problem.alpha
+
+    (passes, settled), alpha = after(2, 7)
+    assert (passes, settled) == (2, False)
+    np.testing.assert_array_equal(after(2, 7)[1], alpha)
+    assert (after(2, 8)[1] != alpha).any()
+
+
+def test_a_state_that_cannot_be_is_refused() -> None:
+    problem = make()
+    n = len(problem.y)
+    own = (problem.G, np.ones(n), problem.y, np.ones(n), problem.box, problem.alpha, problem.w)
+    with pytest.raises(ValueError, match="active"):
+        _core.ascend_until(("hinge", 0.0), *own, np.arange(n), (n + 1, *INFINITE), 0.1, 1, 0)
+    with pytest.raises(ValueError, match="precision"):
+        _core.ascend_until(("hinge", 0.0), *own, np.arange(n), (n, *INFINITE), -1.0, 1, 0)

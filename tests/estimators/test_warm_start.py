@@ -26,7 +26,7 @@ def test_warm_start_reuses_terms_and_dual_variables() -> None:
     assert model.converged_
     known = {tuple(np.round(z, 5)) for z in terms}
     assert {tuple(np.round(z, 5)) for z in model.support_vectors_} <= known
-    fresh = make(C=12, basis=terms, **options)
+    fresh = make(C=model.C_, basis=terms, **options)
     assert warm < passes(fresh, X, y)
     assert model.objective_[0] == pytest.approx(fresh.objective_[0], rel=2e-3)
     assert objective(model, X, y) == pytest.approx(model.objective_[0], rel=1e-3)
@@ -48,7 +48,7 @@ def test_warm_start_takes_over_a_changed_gamma() -> None:
     model.set_params(gamma=0.2).fit(X, y)
     assert model.kernel_ == kernels.Gaussian(0.2)
     assert objective(model, X, y) == pytest.approx(model.objective_[0], rel=1e-3)
-    fresh = make(gamma=0.2, tol=1e-3, basis=model.support_vectors_).fit(X, y)
+    fresh = make(C=model.C_, gamma=0.2, tol=1e-3, basis=model.support_vectors_).fit(X, y)
     assert model.objective_[0] == pytest.approx(fresh.objective_[0], rel=2e-3)
 
 

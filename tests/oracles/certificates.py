@@ -83,13 +83,13 @@ def _problem(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Wante
     farthest = 1e6 * max(1.0, float(model.C * weights.sum()))  # as documented
     targets = np.clip(targets, -farthest, farthest)
     signs = np.ones_like(targets)
-    wanted = Wanted("epsilon_insensitive", model.C * weights, signs, targets, model.epsilon)
+    wanted = Wanted("epsilon_insensitive", model.C_ * weights, signs, targets, model.epsilon)
     return X, wanted
 
 
 def _wanted_classes(model: Any, y: Any, weights: Any) -> Wanted:
     per_class = compute_class_weight(model.class_weight, classes=model.classes_, y=y)
-    box = model.C * weights * per_class[np.searchsorted(model.classes_, y)]
+    box = model.C_ * weights * per_class[np.searchsorted(model.classes_, y)]
     coupled = model.multi_class == "weston-watkins" and len(model.classes_) > 2
     pairs = model.multi_class == "ovo"
     return wanted_by_classes(model.loss, box, y, model.classes_, coupled=coupled, pairs=pairs)

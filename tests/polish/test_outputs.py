@@ -167,6 +167,6 @@ def test_warm_start_with_several_classes(multi_class: Any) -> None:
     model.set_params(C=2.0).fit(X, labels)
     np.testing.assert_allclose(np.sort(model.support_vectors_, axis=0), np.sort(first, axis=0))
     assert model.converged_
-    fresh = BudgetSVC(2.0, budget=20, gamma=GAMMA, basis=first, multi_class=multi_class)
+    fresh = BudgetSVC(model.C_, budget=20, gamma=GAMMA, basis=first, multi_class=multi_class)
     fresh.fit(X, labels)
     assert model.objective_[0] == pytest.approx(fresh.objective_[0], rel=0.02)

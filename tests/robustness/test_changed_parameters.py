@@ -132,7 +132,9 @@ def test_a_dual_point_of_another_loss_proves_nothing() -> None:
     model.set_params(loss="hinge").fit(X, y)
     P, D = model.objective_
     assert D <= P
-    assert pytest.approx(1007, rel=0.03) == P
+    Z = model.support_vectors_
+    anew = BudgetSVC(model.C_, budget=50, basis=Z, random_state=0).fit(X, y)
+    assert anew.objective_[0] == pytest.approx(P, rel=0.02)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])

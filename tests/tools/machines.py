@@ -15,13 +15,16 @@ def make(**options: Any) -> BudgetSVC:
     return BudgetSVC(**{"C": 10, "gamma": 1.0, "budget": 30, "random_state": 0, **options})
 
 
-def objective(model: BudgetSVC, X: Any, y: Any, weights: Any = 1.0) -> float:
-    """P of a model, from its public attributes, in float64; a bias does not count for the norm."""
+def objective(
+    model: BudgetSVC, X: Any, y: Any, weights: Any = 1.0, C: float | None = None
+) -> float:
+    """P of a model, by default for its C, from its public attributes, in float64; a bias does not count for the norm."""
+    C = model.C_ if C is None else C
     Z, beta = model.support_vectors_, model.dual_coef_[0]
     gamma = model.kernel_.gamma
     signs = np.where(y == model.classes_[1], 1.0, -1.0)
     slack = np.maximum(0, 1 - signs * (rbf_kernel(X, Z, gamma) @ beta + model.intercept_))
-    return float(0.5 * beta @ rbf_kernel(Z, Z, gamma) @ beta + model.C * np.sum(weights * slack))
+    return float(0.5 * beta @ rbf_kernel(Z, Z, gamma) @ beta + C * np.sum(weights * slack))
 
 
 def passes(model: BudgetSVC, X: Any, y: Any) -> int:

@@ -104,6 +104,10 @@ certifies_ : {"full problem", "span"}
     rows or more, the exact machine is tried first: "full problem" says that it, or a model as good up to
     `tol`, fits into the budget, so that no model of any size has a smaller P than D. "span": no model with
     the same terms has.
+C_ : float
+    After a polish: the C of `objective_`. It is `C`, but for "scale": then 1 / s, where s = Σ ‖g(x)‖² / Σ k(x, x) is
+    the share of the kernel that lies in the span of the terms, on a sample of the rows (at least 0.1). A machine
+    with s k and C / s is that with k and C. Where `certifies_` is "full problem", or `basis` are points, s is 1.
 fit_status_ : int
     After a polish: 0 if `converged_`, else 1.
 shape_fit_ : tuple of int

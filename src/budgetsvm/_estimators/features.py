@@ -38,6 +38,7 @@ _NOT_KEPT = (
     "objective_",
     "converged_",
     "certifies_",
+    "C_",
     "validation_scores_",
     "support_",
     "n_support_",

@@ -19,6 +19,7 @@ from budgetsvm._estimators.svc_prediction import ClassPrediction
 from budgetsvm._estimators.user_input import (
     Bias,
     Epochs,
+    Penalty,
     PrecisionName,
     check_penalty,
     find_classes,
@@ -45,9 +46,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C : float or "scale", default="scale"
         Weight of the training errors against the norm of the model, as for ``SVC``. Infinity, or 1e10, is a hard
-        margin, if the classes can be separated.
+        margin, if the classes can be separated. "scale" is ``C=1.0`` of ``SVC``: 1 divided by the share of the kernel
+        that learned terms span, as a small span regularises by itself; see `C_`.
     loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
         What an error costs; see :mod:`budgetsvm.losses`. "log_loss" (or "logistic") gives ``predict_proba``. With
         the hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
@@ -97,7 +99,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     True
     """
 
-    C: float
+    C: Penalty
     multi_class: str
     decision_function_shape: str
     break_ties: bool
@@ -105,7 +107,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: Penalty = "scale",
         *,
         loss: Any = "hinge",
         multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",

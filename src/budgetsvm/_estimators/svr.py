@@ -17,6 +17,7 @@ from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.user_input import (
     Bias,
     Epochs,
+    Penalty,
     PrecisionName,
     check_penalty,
     weighted_rows,
@@ -50,9 +51,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C : float or "scale", default="scale"
         Weight of the training errors, in units of `target_scale_`, against the norm of the model: as C of
-        scikit-learn's ``SVR`` on targets ``(y - target_mean_) / target_scale_``.
+        scikit-learn's ``SVR`` on targets ``(y - target_mean_) / target_scale_``. "scale" is ``C=1.0`` of that: 1
+        divided by the share of the kernel that learned terms span, as a small span regularises by itself; see `C_`.
     epsilon : float, default=0.1
         Errors up to this size, in units of `target_scale_`, cost nothing: in standard deviations of the
         target, but for outliers.
@@ -89,12 +91,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         "_target_scale": TargetScale,
     }
 
-    C: float
+    C: Penalty
     epsilon: float
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: Penalty = "scale",
         *,
         epsilon: float = 0.1,
         kernel: Any = "rbf",

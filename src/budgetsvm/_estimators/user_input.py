@@ -22,6 +22,7 @@ from budgetsvm.solvers import make_solver
 
 Epochs: TypeAlias = float | Literal["auto"]
 Bias: TypeAlias = bool | Literal["auto"]
+Penalty: TypeAlias = float | Literal["scale"]
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
@@ -127,11 +128,18 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
 
 
 _LARGEST_WEIGHT = 1e100
+#: A C of 1, divided by the share of the kernel that the span of the terms has.
+SCALED = "scale"
 _HARD_MARGIN = 1e10  # as C: beyond, rounding errors of the losses exceed the norm of a model
 
 
 def check_penalty(C: object) -> float:
-    """Return C as a number to compute with; infinity asks for a hard margin, where there is one."""
+    """Return C as a number to compute with, before the span of terms is known.
+
+    Infinity asks for a hard margin, where there is one.
+    """
+    if isinstance(C, str) and C == SCALED:
+        return 1.0
     if isinstance(C, float) and np.inf == C:
         return _HARD_MARGIN
     return check_number("C", C, above=0)

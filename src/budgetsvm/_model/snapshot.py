@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 5, "library": "1.2", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 6, "library": "1.2", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 5
+VERSION = 6
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -79,6 +79,19 @@ def _say_which_rows(machine: Any) -> Any:
     return machine | {"state": new}
 
 
+def _say_what_C_was(machine: Any) -> Any:
+    """Version 6: before, C was the same in the span of terms, which nobody took note of. Nothing is checked here."""
+    state = machine.get("state") if isinstance(machine, dict) else None
+    if not isinstance(state, dict):
+        return machine
+    new = dict(state)
+    if "learner" in state:  # of features
+        new["learner"] = _say_what_C_was(state["learner"])
+    elif machine.get("kind") in ("BudgetSVC", "BudgetSVR"):
+        new["penalty"] = None
+    return machine | {"state": new}
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
 UPGRADES: dict[int, Callable[[Record], Record]] = {
@@ -86,6 +99,7 @@ UPGRADES: dict[int, Callable[[Record], Record]] = {
     2: _say_which_rows,  # points may be sparse since then, too
     3: _say_what_outputs_are,
     4: _say_how_ties_are_broken,
+    5: _say_what_C_was,
 }
 
 _PLAIN_KINDS = "biufU"  # of arrays

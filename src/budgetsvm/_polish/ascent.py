@@ -27,6 +27,7 @@ _MOST_PATIENCE = 512
 # Multiplications of a round beyond its first effort, at the most: so many passes over all rows, or a fraction of a
 # second; and what a pass takes besides.
 _MOST_FULL_PASSES, _FEW_WORK, _CALL = 1e4, 1e8, 2e4
+_CALL_WORK = 5e7  # multiplications of a call of the core
 _ROUNDING = 4  # errors of an inner product, at the very most
 _LITTLE_PROGRESS = 0.6  # of the gap is left after a round
 
@@ -86,7 +87,7 @@ class WorkingSetAscent:
         self.problem = problem
         self.matrix = matrix
         self.rng = rng
-        self.precision = 0.1  # of the sub-problem: KKT violation at which a round ends
+        self.precision = 0.02  # of the sub-problem: KKT violation at which a round ends
         self.effort = 1.0  # grows where rounds bring little ...
         self.patience = 1.0
         self.multiplier = 0.0  # m
@@ -173,17 +174,14 @@ class WorkingSetAscent:
             alpha,
             self.point.astype(block.rows.dtype),
         )
-        active, beyond, precision = block.where, NOBODY_RESTS, self._precision(block)
-        for _ in range(self._most_passes(len(block.where))):
+        order, left = block.where.copy(), self._most_passes(len(block.where))
+        at_once = max(1, int(_CALL_WORK / max(1, len(order) * block.rows.shape[1])))
+        state, settled = (len(order), *NOBODY_RESTS), False
+        while left > 0 and not settled:
             self.matrix.tick()
-            shrunk = len(active) < len(block.where)
-            order = self.rng.permutation(active)
-            visits = svm.visit(order, beyond)
-            active, beyond = order[: visits.kept], visits.beyond()
-            if visits.violation <= precision:
-                if not shrunk:
-                    break
-                active, beyond = block.where, NOBODY_RESTS
+            limits = self._precision(block), min(left, at_once), int(self.rng.integers(2**63))
+            passes, settled, state = _core.ascend_until(*svm, order, state, *limits)
+            left -= passes
 
     def _most_passes(self, count: int) -> int:
         """Return how many passes over so many rows a round has."""

@@ -13,6 +13,7 @@ hand, coordinate ascent on working sets is fast, and outputs are solved in paral
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from math import exp, log
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -224,8 +225,9 @@ def solve_together(
         goal = _Goal(span, limits)
 
         def finished() -> bool:
-            logs[c] = np.log(np.clip(span.gap, limits.tol, 1.0))
-            mean = float(np.exp(logs.mean()))  # an output that has not begun has a gap of 1
+            gap = span.gap
+            logs[c] = log(min(max(gap, limits.tol), 1.0))
+            mean = exp(logs.mean())  # an output that has not begun has a gap of 1
             how.observer.in_task(OUTPUTS, share_by_gap(mean, limits.tol))
             how.observer.in_polish(PolishMoment(mean, span.passes))
             return goal.reached()

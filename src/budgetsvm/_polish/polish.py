@@ -12,6 +12,7 @@ from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import better_of, complete, restated, trustworthy
 from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.matrix.captured import captured_share
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.panels import FEWEST_VALUES, panels_if_it_pays
@@ -66,6 +67,8 @@ class Polishing:
     observer: FitObserver = field(default_factory=FitObserver)
     solve: Solve = solve_as_it_is
     make_matrix: MakeMatrix = kernel_matrix
+    #: Whether C is to mean in the span what it means for the machine of all rows; otherwise it is what it is.
+    adapts_C: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +84,7 @@ class Outcome:
         False  #: the certificate is about all models, and not those in the span of the terms
     )
     terms: NDArray[np.int64] | None = None  #: the rows that are terms, where that is known
+    factor: float = 1.0  #: of C, in the problem that was solved
 
 
 def polish_model(
@@ -115,11 +119,13 @@ def _attempt(
 ) -> Outcome:
     """Solve a problem in the precision of a model, and look whether that was precise enough."""
     model = _affordable(model, how.limits)
+    before = float(problem.targets.box.sum())
     polished, problem = _solve(model, problem, how, start)
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
     trusted = not polished.converged or trustworthy(problem, solved, polished, how.limits.tol)
-    return Outcome(solved, polished, problem, trusted, complete(polished, how.limits.tol))
+    good, factor = complete(polished, how.limits.tol), float(problem.targets.box.sum()) / before
+    return Outcome(solved, polished, problem, trusted, good, factor=factor)
 
 
 def _solve(
@@ -140,6 +146,11 @@ def _solve(
         )
         if basis.dimension == 0:  # the kernel vanishes: so does the model
             return no_model(problem.targets, model.points, optimal=True), problem
+        if how.adapts_C:
+            share = captured_share(problem.rows, basis, how.limits)
+            problem = replace(problem, targets=problem.targets.scaled(1 / share))
+            if start is not None and start.alpha is not None:  # as a share of its bounds it stays
+                start = replace(start, alpha=start.alpha / share)
         ahead = _tasks(problem, basis.dimension, how.limits)
         tell.expect({name: ahead[name] for name in ahead if name != BASIS})
         tell.in_task(VALUES)

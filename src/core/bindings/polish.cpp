@@ -51,26 +51,57 @@ void add_normal_times_block(Array<const T, 2> block, Array<const std::int64_t, 1
 }
 
 template <class T>
-std::tuple<std::int64_t, double, double> ascend_rows(
-    const LossArg& loss, Array<const T, 2> rows, Array<const T, 1> curvature,
-    Array<const double, 1> y, Array<const double, 1> targets, Array<const double, 1> box,
-    Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order, double upper,
-    double lower) {
+LinearProblem<T> unpack_linear(const Array<const T, 2>& rows, const Array<const T, 1>& curvature,
+                               const Array<const double, 1>& y,
+                               const Array<const double, 1>& targets,
+                               const Array<const double, 1>& box, const Array<double, 1>& alpha,
+                               const Array<T, 1>& w, const Array<std::int64_t, 1>& order) {
     for (const std::size_t length :
          {curvature.shape(0), y.shape(0), targets.shape(0), box.shape(0), alpha.shape(0)})
         require(length == rows.shape(0), "arrays of the problem differ in length");
     require(w.shape(0) == rows.shape(1), "w has the wrong length");
     check_indices(order, rows.shape(0), "an index in the order is out of range");
+    return {rows.data(), curvature.data(), y.data(), targets.data(),
+            box.data(),  alpha.data(),     w.data(), checked_length(rows.shape(1))};
+}
+
+template <class T>
+std::tuple<std::int64_t, double, double> ascend_rows(
+    const LossArg& loss, Array<const T, 2> rows, Array<const T, 1> curvature,
+    Array<const double, 1> y, Array<const double, 1> targets, Array<const double, 1> box,
+    Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order, double upper,
+    double lower) {
+    const auto problem = unpack_linear<T>(rows, curvature, y, targets, box, alpha, w, order);
     const Loss chosen = unpack_loss(loss);
-    const LinearProblem<T> problem{
-        rows.data(), curvature.data(), y.data(), targets.data(),
-        box.data(),  alpha.data(),     w.data(), checked_length(rows.shape(1))};
     nb::gil_scoped_release release;
     const auto count = static_cast<std::int64_t>(order.shape(0));
     const Pass pass = chosen.visit([&](const auto& one) {
         return ascend(one, problem, order.data(), count, Shrinking{upper, lower});
     });
     return {pass.kept, pass.upper, pass.lower};
+}
+
+using PassesArg = std::tuple<std::int64_t, double, double>;
+
+template <class T>
+std::tuple<std::int64_t, bool, PassesArg> ascend_rows_until(
+    const LossArg& loss, Array<const T, 2> rows, Array<const T, 1> curvature,
+    Array<const double, 1> y, Array<const double, 1> targets, Array<const double, 1> box,
+    Array<double, 1> alpha, Array<T, 1> w, Array<std::int64_t, 1> order, const PassesArg& state,
+    double precision, std::int64_t most_passes, std::uint64_t seed) {
+    const auto problem = unpack_linear<T>(rows, curvature, y, targets, box, alpha, w, order);
+    const Loss chosen = unpack_loss(loss);
+    const auto count = static_cast<std::int64_t>(order.shape(0));
+    const auto [kept, upper, lower] = state;
+    require(0 <= kept && kept <= count, "more rows are active than there are");
+    require(precision >= 0, "the precision must not be negative");
+    nb::gil_scoped_release release;
+    const Passes passes = chosen.visit([&](const auto& one) {
+        return ascend_until(one, problem, order.data(), count, Passes{0, kept, {upper, lower}},
+                            precision, most_passes, Shuffler(seed));
+    });
+    return {
+        passes.done, passes.settled, {passes.kept, passes.shrinking.upper, passes.shrinking.lower}};
 }
 
 template <class T>
@@ -103,6 +134,9 @@ void bind(nb::module_& m) {
     m.def("ascend", &ascend_rows<T>, arg("loss"), array("rows"), array("curvature"), array("y"),
           array("targets"), array("box"), array("alpha"), array("w"), array("order"), arg("upper"),
           arg("lower"));
+    m.def("ascend_until", &ascend_rows_until<T>, arg("loss"), array("rows"), array("curvature"),
+          array("y"), array("targets"), array("box"), array("alpha"), array("w"), array("order"),
+          arg("state"), arg("precision"), arg("most_passes"), arg("seed"));
     m.def("climb", &climb_set<T>, arg("loss"), array("gram"), array("y"), array("targets"),
           array("box"), array("alpha"), array("f"), arg("precision"), arg("most_steps"));
     m.def("times", &times_block<T>, array("block"), array("chosen"), array("coef"), array("out"));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "leaf/leaf.hpp"
 #include "polish/passes.hpp"
@@ -38,7 +40,7 @@ struct Pass {
     double lower = 0;       // the smallest
 };
 
-// Visit the rows in the given order once; `order` is compacted to those that stay active. The loss
+// Visit the rows in the given order once; those that stay active are moved to its front. The loss
 // is one of model/losses.hpp.
 template <class Loss, class T>
 Pass ascend(const Loss& loss, const LinearProblem<T>& problem, std::int64_t* order,
@@ -59,7 +61,7 @@ Pass ascend(const Loss& loss, const LinearProblem<T>& problem, std::int64_t* ord
         const double bound = loss.bound(C);
         if (size <= 0 && gradient < shrinking.lower) continue;
         if (size >= bound && gradient > shrinking.upper) continue;
-        order[pass.kept++] = i;
+        std::swap(order[pass.kept++], order[r]);
         if (size < bound) pass.upper = std::max(pass.upper, gradient);
         if (size > 0) pass.lower = std::min(pass.lower, gradient);
         const double target = loss.exact_step(alpha, slack, problem.curvature[i], C);
@@ -69,6 +71,59 @@ Pass ascend(const Loss& loss, const LinearProblem<T>& problem, std::int64_t* ord
         leaf<T>().axpy(static_cast<T>(y * delta), row(i), problem.w, problem.width);
     }
     return pass;
+}
+
+// Numbers that look random, the same on every machine (SplitMix64: Steele, Lea & Flood 2014).
+class Shuffler {
+  public:
+    explicit Shuffler(std::uint64_t seed) : state_(seed) {}
+
+    void shuffle(std::int64_t* items, std::int64_t count) {
+        for (std::int64_t last = count - 1; last > 0; --last)
+            std::swap(items[last], items[below(static_cast<std::uint64_t>(last) + 1)]);
+    }
+
+  private:
+    // One of 0..bound-1; bound < 2^32.
+    std::int64_t below(std::uint64_t bound) {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return static_cast<std::int64_t>((((z ^ (z >> 31)) >> 32) * bound) >> 32);
+    }
+
+    std::uint64_t state_;
+};
+
+// Where passes with shrinking have got to.
+struct Passes {
+    std::int64_t done = 0;
+    std::int64_t kept;    // variables that are active; the first ones of `order`
+    Shrinking shrinking;  // in the coming pass
+    bool settled = false;
+};
+
+// Passes in random order over `count` rows until no violation exceeds the precision, at most so
+// many. What was left out is looked at before the end.
+template <class Loss, class T>
+Passes ascend_until(const Loss& loss, const LinearProblem<T>& problem, std::int64_t* order,
+                    std::int64_t count, Passes passes, double precision, std::int64_t most,
+                    Shuffler shuffler) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    while (passes.done < most && !passes.settled) {
+        const bool shrunk = passes.kept < count;
+        shuffler.shuffle(order, passes.kept);
+        const Pass pass = ascend(loss, problem, order, passes.kept, passes.shrinking);
+        ++passes.done;
+        passes.kept = pass.kept;
+        passes.shrinking = {pass.upper > 0 ? pass.upper : infinity,
+                            pass.lower < 0 ? pass.lower : -infinity};
+        if (pass.upper - pass.lower > precision) continue;
+        passes.settled = !shrunk;
+        passes.kept = count;
+        passes.shrinking = {infinity, -infinity};
+    }
+    return passes;
 }
 
 }  // namespace budgetsvm

@@ -182,7 +182,7 @@ def test_a_warm_start_with_other_outputs() -> None:
         model.set_params(multi_class=multi_class, C=2).fit(X, y)
         assert len(model.dual_coef_) == outputs
         assert set(map(tuple, model.support_vectors_)) <= set(map(tuple, points))
-        anew = clone(model).set_params(basis=points, warm_start=False).fit(X, y)
+        anew = clone(model).set_params(C=model.C_, basis=points, warm_start=False).fit(X, y)
         assert model.objective_[0] == pytest.approx(anew.objective_[0], rel=0.02)
 
 

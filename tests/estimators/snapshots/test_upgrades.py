@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.problems import moons
 
-from budgetsvm import BudgetFeatures, BudgetSVC
+from budgetsvm import BudgetFeatures, BudgetSVC, BudgetSVR
 from budgetsvm._estimators.snapshots import machine_of, snapshot_of
 
 
@@ -66,3 +66,16 @@ def test_before_version_five_values_of_pairs_broke_ties() -> None:
     snapshot["machine"]["state"]["tie_order"] = np.array([0, 1, 1])
     with pytest.raises(ValueError, match="'tie_order' does not have each of 'classes' once"):
         machine_of(snapshot)
+
+
+@pytest.mark.parametrize("kind", [BudgetSVC, BudgetSVR])
+def test_C_of_the_span_is_kept_and_unknown_of_version_five(kind: Any) -> None:
+    X, y = moons(200, 0)
+    model = kind(budget=20, random_state=0).fit(X, y)
+    snapshot = snapshot_of(model)
+    assert machine_of(snapshot).C_ == model.C_
+    state = {k: v for k, v in snapshot["machine"]["state"].items() if k != "penalty"}
+    old = snapshot | {"version": 5, "machine": snapshot["machine"] | {"state": state}}
+    again = machine_of(old)
+    assert not hasattr(again, "C_")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))

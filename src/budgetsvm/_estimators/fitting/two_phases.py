@@ -15,7 +15,7 @@ from budgetsvm._estimators.checkpoints.fit_run import FitRun
 from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, Training
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
-from budgetsvm._estimators.user_input import generator
+from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
 from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
@@ -239,7 +239,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _forget_certificate(self) -> None:
         self._forget_rows()
-        for name in (*CERTIFICATE, "validation_scores_"):
+        for name in (*CERTIFICATE, "C_", "validation_scores_"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----
@@ -267,6 +267,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             training.rng,
             intercept=self._has_bias,
             may_widen=self.precision == "auto",
+            adapts_C=isinstance(self.basis, str) and getattr(self, "C", None) == SCALED,
             solve=self._solve,
             observer=observer,
         )
@@ -293,6 +294,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
         self.certifies_ = FULL if outcome.full else SPAN
+        if "C" in vars(self):  # not of a one-class machine
+            self.C_ = check_penalty(self.C) * outcome.factor
         single = outcome.model.points.dtype == np.float32
         if not outcome.trusted:
             warn_not_precise(polished, single=single)

@@ -199,6 +199,7 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
     "BudgetSVC": _MACHINE
     | {
         "classes": Attribute("classes_", read_labels, labels_record),
+        "penalty": Attribute("C_", _amount, may_lack=True),
         "pairwise": Attribute("_pairwise", lambda fields, name: fields.truth(name)),
         "tie_order": Attribute("_tie_order", _read_order),
         "class_weights": Attribute("class_weight_", _read_scores, may_lack=True),
@@ -206,6 +207,7 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
     },
     "BudgetSVR": _MACHINE
     | {
+        "penalty": Attribute("C_", _amount, may_lack=True),
         "flat": Attribute("_flat", lambda fields, name: fields.truth(name)),
         "target_scale": Attribute("_target_scale", _part(TargetScale), _recorded),
     },

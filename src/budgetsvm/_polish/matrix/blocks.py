@@ -67,6 +67,8 @@ class BlockMatrix(RowMatrix):
     def transposed_times(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the coordinates of Σ_i v_i k(x_i, ·), projected onto the span."""
         chosen = np.flatnonzero(v)
+        if len(chosen) == 0:
+            return np.zeros(self.basis.dimension)
         scale = v[chosen]
 
         def evaluate(part: slice, sums: NDArray[np.float64]) -> None:
@@ -146,6 +148,12 @@ class BlockMatrix(RowMatrix):
         shape: tuple[int, ...],
     ) -> NDArray[np.float64]:
         """Add up what the parts contribute, in their order: threads do not change it."""
+        if len(parts) <= 1:  # a function for it takes longer than a few rows do
+            total = np.zeros(shape)
+            self.tick()
+            for part in parts:
+                evaluate(part, total)
+            return total
 
         def contribution(part: slice) -> NDArray[np.float64]:
             self.tick()

@@ -1,0 +1,1 @@
+"""The defaults, against those of SVC and SVR."""
