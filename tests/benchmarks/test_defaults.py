@@ -26,6 +26,7 @@ def _line() -> Any:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "BUNDLED", (DataSet("nested", partial(nested, 100, 2)),))
     monkeypatch.setattr(data, "MADE", (DataSet("line", _line, regression=True),))
+    monkeypatch.setattr(data, "LATER", ())
     monkeypatch.setattr(data, "FILES", (FileSet("letter"),))
 
 
