@@ -138,7 +138,8 @@ def check_penalty(C: object) -> float:
 
     Infinity asks for a hard margin, where there is one.
     """
-    if isinstance(C, str) and C == SCALED:
+    if isinstance(C, str):
+        check_choice("C, if it is no number,", C, (SCALED,))
         return 1.0
     if isinstance(C, float) and np.inf == C:
         return _HARD_MARGIN

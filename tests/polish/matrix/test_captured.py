@@ -44,12 +44,20 @@ def test_a_span_that_has_all_rows_has_all_of_the_kernel() -> None:
 @pytest.mark.parametrize("machine", [BudgetSVC, BudgetSVR])
 def test_C_of_the_span_is_larger_and_said(machine: Any) -> None:
     X, y = make_classification(600, 10, n_informative=6, random_state=0)
-    model = machine(C=2, budget=40, random_state=0).fit(X, y)
+    model = machine(budget=40, random_state=0).fit(X, y)
     assert model.certifies_ == "span"
-    assert 2.2 < model.C_ < 20
-    assert machine(C=2, budget=600, random_state=0).fit(X, y).C_ == 2  # all of the kernel
-    given = machine(C=2, budget=40, basis=model.support_vectors_, random_state=0).fit(X, y)
-    assert given.C_ == 2  # who brings points means what they say
+    assert 1.1 < model.C_ < 10
+    assert machine(budget=600, random_state=0).fit(X, y).C_ == 1  # all of the kernel
+    given = machine(budget=40, basis=model.support_vectors_, random_state=0).fit(X, y)
+    assert given.C_ == 1  # who brings points means what they say
+
+
+@pytest.mark.parametrize("machine", [BudgetSVC, BudgetSVR])
+def test_a_number_is_taken_as_it_is(machine: Any) -> None:
+    X, y = make_classification(600, 10, n_informative=6, random_state=0)
+    assert machine(C=2, budget=40, random_state=0).fit(X, y).C_ == 2
+    with pytest.raises(ValueError, match="C, if it is no number, must be"):
+        machine(C="auto").fit(X, y)
 
 
 def test_the_model_is_optimal_for_that_C() -> None:
@@ -70,12 +78,12 @@ def test_where_the_span_has_little_scores_come_nearer_to_those_of_the_exact_mach
     X, y = make_classification(
         4000, 20, n_informative=10, n_classes=10, n_clusters_per_class=1, random_state=0
     )
-    X, options = StandardScaler().fit_transform(X), {"C": 10.0, "gamma": 0.2}
-    exact = SVC(**options).fit(X[:2000], y[:2000]).score(X[2000:], y[2000:])
+    X = StandardScaler().fit_transform(X)
+    exact = SVC(gamma=0.2).fit(X[:2000], y[:2000]).score(X[2000:], y[2000:])
     lost = []
     for seed in range(2):
-        model = BudgetSVC(budget=200, random_state=seed, **options).fit(X[:2000], y[:2000])
-        plain = clone(model).set_params(basis=model.support_vectors_).fit(X[:2000], y[:2000])
+        model = BudgetSVC(gamma=0.2, budget=200, random_state=seed).fit(X[:2000], y[:2000])
+        plain = clone(model).set_params(C=1.0).fit(X[:2000], y[:2000])
         assert model.C_ > 3 * plain.C_
         lost.append([exact - one.score(X[2000:], y[2000:]) for one in (model, plain)])
     adapted, as_it_is = np.mean(lost, axis=0)

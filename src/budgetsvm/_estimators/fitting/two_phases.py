@@ -101,8 +101,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     ) -> Polished | None:
         """The full problem, or both phases: the first one if there are no terms for these data yet."""
         # A limit of time may have ended the fit before without a single term.
-        known = origin is not None and origin == self._origin and len(self._expansion) > 0
-        known = known and self._polishes
+        known = origin is not None and origin == self._origin and self._polishes
+        known = known and len(self._expansion) > 0
         # A run that was broken off in phase 1 has found that out before.
         tried = training.keeper.goes_on
         exact = not tried and self._may_be_exact(problem, training, known=known)
@@ -312,11 +312,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _limits(self, training: Training, *, look_up: bool = True) -> Limits:
         """Return the limits of this call; without looking it up, there is room for all that may be used."""
-        if self.memory_limit is None:
-            # To look up what is free takes a tenth of a small fit.
-            memory, room = LARGEST_LIMIT, default_limit() if look_up else LARGEST_LIMIT
-        else:
-            memory = room = float(self.memory_limit)
+        memory = room = float(self.memory_limit or LARGEST_LIMIT)
+        if self.memory_limit is None and look_up:  # that takes a tenth of a small fit
+            room = default_limit()
         deadline = np.inf if self.time_limit is None else training.started + self.time_limit
         threads, clock = training.settings.n_threads, training.observers.clock
         return Limits(self.tol, self.max_passes, deadline, memory, threads, clock, room)
