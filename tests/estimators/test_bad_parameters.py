@@ -46,7 +46,7 @@ OF_CLASSIFIERS = [
     ({"C": -1.5}, "C must be .* not -1.5"),
     ({"C": np.nan}, "C must be .* not nan"),
     ({"C": -np.inf}, "C must be .* not -inf"),
-    ({"C": "1"}, "C must be a number, not '1'"),
+    ({"C": "1"}, "C must be a number, or 'scale', not '1'"),
     ({"C": True}, "C must be a number, not True"),
     ({"gamma": -2}, "gamma must be .* not -2"),
     ({"gamma": np.inf}, "gamma must be .* not inf"),

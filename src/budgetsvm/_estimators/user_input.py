@@ -139,7 +139,9 @@ def check_penalty(C: object) -> float:
     Infinity asks for a hard margin, where there is one.
     """
     if isinstance(C, str):
-        check_choice("C, if it is no number,", C, (SCALED,))
+        if C != SCALED:
+            message = f"C must be a number, or 'scale', not {C!r}"
+            raise ValueError(message)
         return 1.0
     if isinstance(C, float) and np.inf == C:
         return _HARD_MARGIN
