@@ -126,12 +126,13 @@ class ClassPrediction(BudgetMachine):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             Of more than two classes, each against the rest, scaled to sum up to 1; with
-            ``multi_class="ovo"``, those that agree best with all pairs of classes (Wu, Lin & Weng 2004).
+            ``multi_class="ovo"``, those that agree best with all pairs of classes (Wu, Lin & Weng 2004). Where
+            another class than the predicted one had the largest, the two are exchanged.
         """
         if self._pairwise:
             self._check_fitted()
             X = self._validate(X, reset=False)
-            return self._of_blocks(X, lambda values: coupled(expit(values), len(self.classes_)))
+            return self._of_blocks(X, self._shares_of_pairs)
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([expit(-values), expit(values)])
@@ -173,6 +174,13 @@ class ClassPrediction(BudgetMachine):
         if self._pairwise:
             values = votes(values, len(self.classes_))
         return np.asarray(values.argmax(axis=1))
+
+    def _shares_of_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities of classes; the class that is predicted, by votes, is the most probable one."""
+        shares = coupled(expit(values), len(self.classes_))
+        every, won, likely = np.arange(len(shares)), self._codes_of(values), shares.argmax(axis=1)
+        shares[every, won], shares[every, likely] = shares[every, likely], shares[every, won]
+        return shares
 
     def _needs_logistic(self, method: str) -> None:
         loss = self.loss

@@ -41,7 +41,7 @@ def refused(scenario: Scenario, path: Path, match: str, **parameters: Any) -> No
 @pytest.mark.parametrize(
     ("changed", "match"),
     [
-        ({"C": 2.0}, "C was 1.0 and is 2.0"),
+        ({"C": 2.0}, "C was 'scale' and is 2.0"),
         ({"budget": 31}, "budget was 30 and is 31"),
         ({"random_state": 1}, "random_state was 0 and is 1"),
         ({"random_state": None}, "random_state|of this method"),

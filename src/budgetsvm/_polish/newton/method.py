@@ -115,7 +115,9 @@ class NewtonMethod:
     f: NDArray[np.float64]
     width: float
     caution: float = 2.0  #: how many times as far as before a row may move
-    change: NDArray[np.float64] | None = None  #: of the values, as the last step on all rows wanted it
+    change: NDArray[np.float64] | None = (
+        None  #: of the values, as the last step on all rows wanted it
+    )
     short_steps: int = 0  #: one after the other
     decrease: float = np.inf  #: as predicted for that step
 
