@@ -48,16 +48,16 @@ def chain(name: str, folder: Path, kills: int, chance: random.Random) -> dict[st
     begin = time.perf_counter()
     assert not in_child(name, path, out, None)
     duration, found, killed, left_something = time.perf_counter() - begin, [out.read_text()], 0, 0
-    while killed < kills or path.exists():
-        seconds = chance.uniform(0, 0.6 * duration) if killed < kills else None
-        if in_child(name, path, out, seconds):
+    while killed < kills:
+        if in_child(name, path, out, chance.uniform(0, 0.6 * duration)):
             killed += 1
             left_something += path.exists()
         else:
             found.append(out.read_text())
-    if len(found) == 1:  # nothing was left to go on from at the last kill
-        assert not in_child(name, path, out, None)
-        found.append(out.read_text())
+    assert not in_child(
+        name, path, out, None
+    )  # goes on from what the last kill has left, if anything
+    found.append(out.read_text())
     return {"killed": killed, "left": left_something, "bits": found}
 
 
