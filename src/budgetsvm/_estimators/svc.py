@@ -61,10 +61,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What ``decision_function`` returns where `multi_class` is "ovo": a value for each class, or for each pair
         of classes. Otherwise it has no effect.
-    break_ties : bool, default=True
-        Where `multi_class` is "ovo" and several classes win equally many pairs: whether the values of the pairs decide,
-        as in ``decision_function``. If not, it is the first of these classes, as for ``SVC`` by default and for
-        LIBSVM (of whose models it is the one that comes first there).
+    break_ties : bool, default=False
+        Where `multi_class` is "ovo" and several classes win equally many pairs: whether the values of the pairs decide.
+        If not, it is the first of these classes, as for ``SVC`` and for LIBSVM (of whose models it is the one that
+        comes first there).
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
 
@@ -112,7 +112,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         loss: Any = "hinge",
         multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
-        break_ties: bool = True,
+        break_ties: bool = False,
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,

@@ -44,7 +44,7 @@ class ClassPrediction(BudgetMachine):
 
     loss: Any
     decision_function_shape: str = "ovr"  # of a pickle that is older than this
-    break_ties: bool = True
+    break_ties: bool = True  # the same
     classes_: NDArray[Any]
     _n_support: NDArray[np.int32]
     #: The order in which ties go to classes, of a model of LIBSVM; None: that of `classes_`.
@@ -92,7 +92,7 @@ class ClassPrediction(BudgetMachine):
         self._check_fitted()
         X = self._validate(X, reset=False)
         if self._pairwise and self.decision_function_shape == "ovr":
-            return self._of_blocks(X, lambda values: votes(values, len(self.classes_)))
+            return self._of_blocks(X, self._values_of_classes)
         values = self._expansion.decision(X, count_threads(self.n_jobs))
         return values if values.shape[1] > 1 else values[:, 0]
 
@@ -177,10 +177,12 @@ class ClassPrediction(BudgetMachine):
 
     def _shares_of_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of classes; the class that is predicted, by votes, is the most probable one."""
-        shares = coupled(expit(values), len(self.classes_))
-        every, won, likely = np.arange(len(shares)), self._codes_of(values), shares.argmax(axis=1)
-        shares[every, won], shares[every, likely] = shares[every, likely], shares[every, won]
-        return shares
+        return _with_largest(coupled(expit(values), len(self.classes_)), self._codes_of(values))
+
+    def _values_of_classes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values of classes from those of pairs; that of the predicted class is the largest."""
+        found = votes(values, len(self.classes_))
+        return found if self.break_ties else _with_largest(found, self._codes_of(values))
 
     def _needs_logistic(self, method: str) -> None:
         loss = self.loss
@@ -193,6 +195,13 @@ class ClassPrediction(BudgetMachine):
             "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
         )
         raise AttributeError(message)
+
+
+def _with_largest(found: NDArray[np.float64], won: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return numbers of classes, the largest of which is exchanged for that of the class that has won."""
+    every, largest = np.arange(len(found)), found.argmax(axis=1)
+    found[every, won], found[every, largest] = found[every, largest], found[every, won]
+    return found
 
 
 def coupled(shares: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:

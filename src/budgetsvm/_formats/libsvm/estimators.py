@@ -106,8 +106,8 @@ def _set(machine: Any, model: KernelExpansion) -> None:
 def to_libsvm(estimator: Any) -> str:
     """Return a fitted estimator as a model of LIBSVM: the text that ``svm-predict`` reads.
 
-    Decision values and labels are the same there; of more than two classes, where several win equally many pairs, with
-    ``break_ties=False``: LIBSVM then takes the first of them. A classifier trained with ``loss="logistic"`` has its probabilities
+    Decision values and labels are the same there, unless ``break_ties=True``: where several classes win equally many
+    pairs, LIBSVM takes the first of them. A classifier trained with ``loss="logistic"`` has its probabilities
     there, too (``svm-predict -b 1``).
 
     Parameters
