@@ -108,7 +108,7 @@ class CsvBlocks(Blocks):
             raise
 
     def _load(self, rows: list[str], columns: list[int], dtype: Any) -> NDArray[Any]:
-        return np.loadtxt(
+        table: NDArray[Any] = np.loadtxt(
             rows,
             dtype=dtype,
             comments=None,
@@ -117,6 +117,9 @@ class CsvBlocks(Blocks):
             quotechar='"',
             ndmin=2,
         )
+        if len(table) != len(rows):  # NumPy has taken several lines for one row
+            raise ValueError("a quotation mark is not closed in its line")
+        return table
 
     def _check_counts(self, rows: list[str], block: TextBlock) -> None:
         """Raise a ValueError unless all rows have as many columns as the first file's first."""
