@@ -258,7 +258,9 @@ def test_broken_parquet(parquet):
 
 def test_the_index_of_pandas_is_no_feature(tmp_path):
     path = tmp_path / "a.parquet"
-    FRAME[["a", "b", "label"]].sample(frac=1, random_state=0).to_parquet(path)  # its index is written, too
+    FRAME[["a", "b", "label"]].sample(frac=1, random_state=0).to_parquet(
+        path
+    )  # its index is written, too
     values, labels = join(read_blocks(path, target=-1))
     assert_array_equal(np.sort(values, axis=0), np.sort(X[:, :2], axis=0))
     assert set(labels) == {0, 1}

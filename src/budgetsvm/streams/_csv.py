@@ -47,6 +47,12 @@ class CsvBlocks(Blocks):
         """Number of columns of every X."""
         return len(self._columns.features)
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of these columns, or None without a header."""
+        names = self._columns.names
+        return None if names is None else [names[position] for position in self._columns.features]
+
     def _read(self) -> Iterator[Block]:
         strings = None if self._labels == "auto" else self._labels == "string"
         files = ((path, *self._body(path)) for path in self.paths)

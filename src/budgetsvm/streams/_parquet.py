@@ -48,6 +48,11 @@ class ParquetBlocks(Blocks):
         """Number of columns of every X."""
         return len(self._features)
 
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of these columns."""
+        return list(self._features)
+
     def _read(self) -> Iterator[Block]:
         rows = max(1, min(self.rows, _blocks.BLOCK_BYTES // (8 * (self.n_features + 1))))
         return regroup(self._batches(rows), rows)
