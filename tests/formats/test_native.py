@@ -258,16 +258,16 @@ def test_a_scaler_has_what_it_needs(tmp_path: Path, kind: Any) -> None:
     X, y = DATA.rows(), DATA.targets("two classes")
     budgetsvm.save(make_pipeline(kind(), BudgetSVC(budget=5)).fit(X, y), tmp_path / "a.bsvm")
     whole = (tmp_path / "a.bsvm").read_bytes()
-    names = from_bytes(whole, "a")["scaler"]["arrays"]
+    names = from_bytes(whole, "a", MODEL)["scaler"]["arrays"]
     for name in names:
-        record = from_bytes(whole, "a")
+        record = from_bytes(whole, "a", MODEL)
         record["scaler"]["arrays"][name] = None
-        (tmp_path / "a.bsvm").write_bytes(b"".join(to_bytes(record)))
+        (tmp_path / "a.bsvm").write_bytes(b"".join(to_bytes(record, MODEL)))
         with pytest.raises(ValueError, match=f"'{name}'. is missing, and the scaler needs it"):
             budgetsvm.load(tmp_path / "a.bsvm")
-    record = from_bytes(whole, "a")
+    record = from_bytes(whole, "a", MODEL)
     record["scaler"]["arrays"]["scale_"][1] = 0
-    (tmp_path / "a.bsvm").write_bytes(b"".join(to_bytes(record)))
+    (tmp_path / "a.bsvm").write_bytes(b"".join(to_bytes(record, MODEL)))
     with pytest.raises(ValueError, match="must not be zero"):
         budgetsvm.load(tmp_path / "a.bsvm")
 
@@ -275,8 +275,8 @@ def test_a_scaler_has_what_it_needs(tmp_path: Path, kind: Any) -> None:
 @pytest.mark.parametrize("name", ["$number", "$array", "$strings"])
 def test_signs_that_hold_something_else(saved: Path, name: str) -> None:
     """What stands for a number, an array or strings in a record may hold a dict."""
-    record = from_bytes(saved.read_bytes(), "a")
+    record = from_bytes(saved.read_bytes(), "a", MODEL)
     record["machine"]["parameters"]["C"] = {name: {"a": 1}}
-    saved.write_bytes(b"".join(to_bytes(record)))
+    saved.write_bytes(b"".join(to_bytes(record, MODEL)))
     with pytest.raises(ValueError, match=r"a\.bsvm"):
         budgetsvm.load(saved)
