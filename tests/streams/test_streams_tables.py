@@ -256,6 +256,37 @@ def test_broken_parquet(parquet):
         list(read_blocks(write(path, bytes(garbled)), target="label"))
 
 
+def test_the_index_of_pandas_is_no_feature(tmp_path):
+    path = tmp_path / "a.parquet"
+    FRAME[["a", "b", "label"]].sample(frac=1, random_state=0).to_parquet(
+        path
+    )  # its index is written, too
+    values, labels = join(read_blocks(path, target=-1))
+    assert_array_equal(np.sort(values, axis=0), np.sort(X[:, :2], axis=0))
+    assert set(labels) == {0, 1}
+    FRAME.set_index("c").to_parquet(path)
+    assert_array_equal(join(read_blocks(path, target="label"))[0], X[:, :2])
+    chosen = read_blocks(path, target="label", features=["c", "a"])
+    assert_array_equal(join(chosen)[0], X[:, [2, 0]])
+    assert_array_equal(join(read_blocks(path, target="c", features=["a"]))[1], X[:, 2])
+
+
+@pytest.mark.parametrize("rows", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a,y\n1,"x\n2,z"\n3,w\n', 2),
+        ('a,y\n1,x\n2,"z\n', 3),
+        ('a,y\n1,5\n2,"6\n3,7"\n', 3),
+        ('"a,y\n1,5\n', 1),
+    ],
+)
+def test_quotes_that_are_not_closed_in_their_line(tmp_path, rows, text, line):
+    path = write(tmp_path / "a.csv", text)
+    with pytest.raises(ValueError, match=rf"a.csv, line {line}: a quotation mark is not closed"):
+        list(read_blocks(path, rows=rows, target="y"))
+
+
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = write(tmp_path / "a.parquet", b"PAR1")

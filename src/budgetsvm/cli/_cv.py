@@ -35,7 +35,7 @@ def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
 
     from budgetsvm.cli._machine import make_machine
 
-    X, y = read_data(data, options)
+    X, y, _ = read_data(data, options)
     kind = options["svm_type"]
     if kind == "one-class":
         raise ValueError("one-class machines have no labels to be cross-validated against")

@@ -1,14 +1,13 @@
 """Data files of commands: which formats there are, and how they are read."""
 
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+
+from budgetsvm.cli._files import as_file
 
 _OPTIONS = (
     click.option(
@@ -45,18 +44,28 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def open_data(
-    path: str, options: dict[str, Any], n_features: int | None = None, **more: Any
+    path: str,
+    options: dict[str, Any],
+    n_features: int | None = None,
+    names: list[str] | None = None,
+    **more: Any,
 ) -> Iterator[Any]:
-    """Make blocks of a file, or of standard input; takes the options of `data_options` from others."""
+    """Make blocks of a file, or of standard input; takes the options of `data_options` from others.
+
+    Columns that have names are taken by `names`, if these are given, whatever their order in the file.
+    """
     from budgetsvm.streams import read_blocks
 
-    given: dict[str, Any] = {"n_features": n_features, "format": options.pop("format"), **more}
+    given: dict[str, Any] = {"format": options.pop("format"), **more}
     for name in ("delimiter", "header", "zero_based", "target", "labels"):
         value = options.pop(name)
         if value is not None:
             given["y" if name == "labels" else name] = _column(value) if name == "target" else value
-    with _file(path) as file:
-        yield read_blocks(file, **given)
+    with as_file(path) as file:
+        if names is not None and read_blocks(file, **given).feature_names is not None:
+            yield read_blocks(file, features=names, **given)
+        else:
+            yield read_blocks(file, n_features=n_features, **given)
 
 
 def read_data(
@@ -64,16 +73,17 @@ def read_data(
     options: dict[str, Any],
     n_features: int | None = None,
     *,
+    names: list[str] | None = None,
     least: int = 0,
     need_labels: bool = True,
-) -> tuple[Any, Any]:
-    """Return rows and labels, or None where there are none; takes the options of `data_options` from others.
+) -> tuple[Any, Any, list[str] | None]:
+    """Return rows, labels and the names of columns, or None where there are none; see `open_data`.
 
     Rows of LIBSVM files, which do not say how many features they have, get so many at least.
     """
     from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 
-    with open_data(path, options, n_features) as blocks:
+    with open_data(path, options, n_features, names) as blocks:
         X, y = blocks.whole()
     if y is None and need_labels:
         message = (
@@ -83,7 +93,7 @@ def read_data(
         raise ValueError(message)
     if isinstance(blocks, LibsvmBlocks) and X.shape[1] < least:
         X = _widened(X, least)
-    return X, y
+    return X, y, blocks.feature_names
 
 
 def _widened(X: Any, n_features: int) -> Any:
@@ -98,7 +108,7 @@ def _widened(X: Any, n_features: int) -> Any:
 def load_for(
     model: Path, data: str, options: dict[str, Any], *, need_labels: bool = True
 ) -> tuple[Any, Any, Any]:
-    """Return a model, rows and labels.
+    """Return a model, rows and labels; columns with names are those that the model was trained on.
 
     A model of LIBSVM does not say how many features it is for. Those that no support vector has count all the same,
     and those that no row has are zero.
@@ -106,10 +116,14 @@ def load_for(
     from budgetsvm import load
 
     machine = load(model)
+    if not hasattr(machine, "predict"):
+        message = f"{model} is a {kind_of(machine)}, which makes features and no predictions"
+        raise ValueError(message)
     if not is_model_of_libsvm(model):
-        width = machine.n_features_in_
-        return machine, *read_data(data, options, width, need_labels=need_labels)
-    X, y = read_data(data, options, least=machine.n_features_in_, need_labels=need_labels)
+        width, names = machine.n_features_in_, names_of(machine)
+        X, y, _ = read_data(data, options, width, names=names, need_labels=need_labels)
+        return machine, X, y
+    X, y, _ = read_data(data, options, least=machine.n_features_in_, need_labels=need_labels)
     if X.shape[1] > machine.n_features_in_:
         machine = load(model, n_features=X.shape[1])
     return machine, X, y
@@ -121,6 +135,23 @@ def is_model_of_libsvm(model: Path) -> bool:
 
     with model.open("rb") as file:
         return is_libsvm(file.read(100))
+
+
+def names_of(machine: Any) -> list[str] | None:
+    """Return the names of the columns that a machine was trained on."""
+    names = getattr(machine, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def set_names(machine: Any, names: list[str] | None) -> None:
+    """Let a machine know the names of its columns, or none: rows that were read by them are mere numbers."""
+    import numpy as np
+
+    first = machine[0] if hasattr(machine, "steps") else machine
+    if names is not None:
+        first.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(first, "feature_names_in_"):
+        del first.feature_names_in_
 
 
 def last_of(machine: Any) -> Any:
@@ -147,15 +178,3 @@ def _column(text: str) -> str | int:
         return int(text)
     except ValueError:
         return text
-
-
-@contextmanager
-def _file(path: str) -> Iterator[str]:
-    """Make a file of standard input, which can be read but once."""
-    if path != "-":
-        yield path
-        return
-    with tempfile.NamedTemporaryFile(prefix="stdin-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
-        yield copy.name

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, load_for, true_labels
+from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._output import json_option, print_facts
 
 _MANY = 12  # classes: their confusion no longer fits the screen
@@ -23,16 +23,17 @@ def command(data: str, model: Path, as_json: bool, **options: Any) -> None:
       budgetsvm evaluate ijcnn1.t ijcnn1.bsvm
     """
     machine, X, y = load_for(model, data, options)
+    set_names(machine, None)
     facts = _facts(machine, X, y)
-    print_facts(facts, as_json=as_json, otherwise=lambda: _print(machine, facts))
+    print_facts(facts, as_json=as_json, otherwise=lambda: _print(facts))
 
 
-def _print(machine: Any, facts: dict[str, Any]) -> None:
-    confusion = facts.pop("confusion", None)
+def _print(facts: dict[str, Any]) -> None:
+    labels, confusion = facts.pop("labels", None), facts.pop("confusion", None)
     for name, value in facts.items():
         click.echo(f"{name:20} {value:.6g}" if isinstance(value, float) else f"{name:20} {value}")
     if confusion is not None and len(confusion) <= _MANY:
-        _print_confusion(machine.classes_, confusion)
+        _print_confusion(labels, confusion)
 
 
 def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -42,6 +43,9 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
 
     found = machine.predict(X)
     facts: dict[str, Any] = {"rows": len(found)}
+    if found.ndim > 1:
+        message = f"the model has {found.shape[1]} targets, and a file one label per row: compare what it predicts"
+        raise ValueError(message)
     if kind_of(machine) == "BudgetSVR":
         facts["mean squared error"] = float(metrics.mean_squared_error(y, found))
         facts["mean absolute error"] = float(metrics.mean_absolute_error(y, found))
@@ -57,11 +61,24 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
             float(metrics.roc_auc_score(y, machine.decision_function(X))) if both else float("nan")
         )
     if hasattr(machine, "classes_"):
-        facts["balanced accuracy"] = float(
-            metrics.recall_score(y, found, average="macro", zero_division=0)
-        )
-        facts["confusion"] = metrics.confusion_matrix(y, found, labels=machine.classes_).tolist()
+        facts |= _class_facts(y, found, machine.classes_)
     return facts
+
+
+def _class_facts(y: Any, found: Any, classes: Any) -> dict[str, Any]:
+    """Return what there is to say of single classes: those of the model, and those that only the file has."""
+    import numpy as np
+    from sklearn.metrics import confusion_matrix
+
+    labels = np.union1d(classes, y)
+    confusion = confusion_matrix(y, found, labels=labels)
+    rows = confusion.sum(axis=1)
+    recalls = confusion.diagonal()[rows > 0] / rows[rows > 0]
+    return {
+        "balanced accuracy": float(recalls.mean()),
+        "labels": labels.tolist(),
+        "confusion": confusion.tolist(),
+    }
 
 
 def _print_confusion(classes: Any, confusion: list[list[int]]) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
@@ -53,7 +55,19 @@ def program() -> None:
     """
 
 
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Write warnings in a line: where in the program they arise says nothing to those who run it."""
+    before = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"budgetsvm: warning: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = before
+
+
 @public_in("budgetsvm.cli")
+@_plain_warnings()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` (or else the program's arguments) asks for; return its exit code.
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, load_for, true_labels
+from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
+from budgetsvm.cli._files import keep_apart
 from budgetsvm.cli._output import quiet_option
 
 
@@ -24,7 +25,7 @@ from budgetsvm.cli._output import quiet_option
 @click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("out", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
-    """Write what MODEL says of the rows of DATA to OUT, one line each, or to standard output.
+    """Write what MODEL says of the rows of DATA to OUT, one line each, or to standard output, which - means, too.
 
     The labels in DATA are compared with the predictions, as LIBSVM's svm-predict does. A .npy file with nothing but
     rows needs none.
@@ -35,15 +36,31 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     quiet, probability, decision = (
         options.pop(name) for name in ("quiet", "probability", "decision")
     )
+    if decision and probability == "1":
+        raise click.UsageError("--decision and -b 1 are two things: ask for one of them")
+    out = None if out is None or str(out) == "-" else out
+    keep_apart(out, "the output", data=data, model=model, labels=options["labels"])
     machine, X, y = load_for(model, data, options, need_labels=False)
+    set_names(machine, None)
+    _check_offered(machine, model, probability == "1", decision)
     found = machine.predict(X)
     lines = _lines(machine, X, found, probability == "1", decision)
     if out is None:
         click.echo(lines, nl=False)
     else:
         out.write_text(lines, encoding="utf-8")
-    if y is not None and not quiet:
+    if y is not None and found.ndim == 1 and not quiet:
         click.echo(_agreement(machine, y, found), err=out is None)
+
+
+def _check_offered(machine: Any, model: Path, probability: bool, decision: bool) -> None:
+    """Complain if a model has no such values."""
+    if probability and not hasattr(machine, "predict_proba"):
+        message = f"{model} has no probabilities: train a classifier with -b 1"
+        raise ValueError(message)
+    if decision and not hasattr(machine, "decision_function"):
+        message = f"{model} is a regression, whose values are its predictions: leave out --decision"
+        raise ValueError(message)
 
 
 def _lines(machine: Any, X: Any, found: Any, probability: bool, decision: bool) -> str:
@@ -59,7 +76,7 @@ def _lines(machine: Any, X: Any, found: Any, probability: bool, decision: bool) 
             [label, *values] for label, values in zip(found, machine.predict_proba(X), strict=True)
         )
     else:
-        rows = ([label] for label in found)
+        rows = np.atleast_2d(found.T).T  # a regression may have several targets
     return head + "".join(f"{' '.join(map(_text, row))}\n" for row in rows)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, last_of, read_data
+from budgetsvm.cli._data import data_options, last_of, read_data, set_names
+from budgetsvm.cli._files import keep_apart
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
 from budgetsvm.cli._svm_options import SvmCommand, svm_options
 
@@ -64,6 +65,11 @@ def command(data: str, model: Path | None, **options: Any) -> None:
     if not path.parent.is_dir():
         message = f"there is no folder {str(path.parent)!r} for the model"
         raise click.UsageError(message)
+    labels, checkpoint = options["labels"], options["checkpoint"]
+    keep_apart(path, "the model", data=data, labels=labels)
+    if checkpoint is not None and checkpoint.resolve() == path.resolve():
+        message = f"the model and the checkpoint must be two files, and both are {str(path)!r}"
+        raise click.UsageError(message)
     _train(data, path, options)
 
 
@@ -95,11 +101,12 @@ def _train(data: str, path: Path, options: dict[str, Any]) -> None:
         file = CheckpointFile(options["checkpoint"], options["checkpoint_every"], kept=True)
         file.check_place()
     begin = perf_counter()
-    X, y = read_data(data, options, need_labels=options["svm_type"] != "one-class")
+    X, y, names = read_data(data, options, need_labels=options["svm_type"] != "one-class")
     read = perf_counter()
     machine = make_machine(options, X, y, verbose=int(not options["quiet"]))
     _fit(machine, X, y, file)
     seconds = {"reading": read - begin, "training": perf_counter() - read}
+    set_names(machine, names)
     save(machine, path)
     if file is not None:  # only now: a model that could not be written is not lost
         file.remove()

@@ -53,6 +53,11 @@ class Blocks(ABC):
     def n_features(self) -> int:
         """Number of columns of every X."""
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of these columns, or None where files have none."""
+        return None
+
     def __iter__(self) -> Iterator[Block]:
         """Read all files from the start."""
         empty = True

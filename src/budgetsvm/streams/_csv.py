@@ -47,6 +47,12 @@ class CsvBlocks(Blocks):
         """Number of columns of every X."""
         return len(self._columns.features)
 
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of these columns, or None without a header."""
+        names = self._columns.names
+        return None if names is None else [names[position] for position in self._columns.features]
+
     def _read(self) -> Iterator[Block]:
         strings = None if self._labels == "auto" else self._labels == "string"
         files = ((path, *self._body(path)) for path in self.paths)
@@ -108,7 +114,7 @@ class CsvBlocks(Blocks):
             raise
 
     def _load(self, rows: list[str], columns: list[int], dtype: Any) -> NDArray[Any]:
-        return np.loadtxt(
+        table: NDArray[Any] = np.loadtxt(
             rows,
             dtype=dtype,
             comments=None,
@@ -117,6 +123,9 @@ class CsvBlocks(Blocks):
             quotechar='"',
             ndmin=2,
         )
+        if len(table) != len(rows):  # NumPy has taken several lines for one row
+            raise ValueError("a quotation mark is not closed in its line")
+        return table
 
     def _check_counts(self, rows: list[str], block: TextBlock) -> None:
         """Raise a ValueError unless all rows have as many columns as the first file's first."""

@@ -7,12 +7,20 @@ from budgetsvm.streams._table_columns import Column
 
 
 def split(text: str, delimiter: str, place: str) -> list[str]:
-    """Return the values in a line."""
+    """Return the values in a line, of which none may go on in the next."""
+    reader = csv.reader([text.rstrip("\r\n"), ""], delimiter=delimiter)
     try:
-        return next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter))
+        values = next(reader)
     except csv.Error as error:
         message = f"{place}: {error}"
         raise ValueError(message) from error
+    if reader.line_num > 1:  # it went on to look for the other quotation mark
+        message = (
+            f"{place}: a quotation mark is not closed in this line, and values must not reach over several lines: "
+            "close it, or take the line break out"
+        )
+        raise ValueError(message)
+    return values
 
 
 def is_number(text: str) -> bool:

@@ -1,5 +1,6 @@
 """Blocks of rows from Parquet files, by the optional pyarrow."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,11 +32,13 @@ class ParquetBlocks(Blocks):
         super().__init__(paths, rows)
         with _open(paths[0]) as file:
             schema = file.schema_arrow
-        columns = choose_columns(paths[0], schema.names, len(schema.names), target, features)
-        self._features = [schema.names[position] for position in columns.features]
-        self._target = schema.names[columns.target]
+        index, asked_for = _index_of_pandas(schema), [target, *(features or ())]
+        names = [name for name in schema.names if name not in index or name in asked_for]
+        columns = choose_columns(paths[0], names, len(names), target, features)
+        self._features = [names[position] for position in columns.features]
+        self._target = names[columns.target]
         # All files must agree on what labels are, or else a class would have two names.
-        kind = _kind(schema.field(columns.target).type)
+        kind = _kind(schema.field(self._target).type)
         self._label_kinds = ("numbers", "strings") if kind is None else (kind,)
         self._check_types(paths[0], schema)
         check_width(paths[0], self.n_features, n_features)
@@ -44,6 +47,11 @@ class ParquetBlocks(Blocks):
     def n_features(self) -> int:
         """Number of columns of every X."""
         return len(self._features)
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of these columns."""
+        return list(self._features)
 
     def _read(self) -> Iterator[Block]:
         rows = max(1, min(self.rows, _blocks.BLOCK_BYTES // (8 * (self.n_features + 1))))
@@ -105,6 +113,15 @@ def _open(path: Path) -> Iterator[Any]:
             raise
         message = f"{path} cannot be read as Parquet, it may be damaged or cut off: {error}"
         raise OSError(message) from error
+
+
+def _index_of_pandas(schema: Any) -> set[Any]:
+    """Return the columns that pandas has written for the index of a frame: they name rows, and are no features."""
+    try:
+        found = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+    except (KeyError, TypeError, ValueError):  # not of pandas, or not in its words
+        return set()
+    return {name for name in found if isinstance(name, str)} if isinstance(found, list) else set()
 
 
 def _kind(type_: Any) -> str | None:

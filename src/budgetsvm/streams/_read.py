@@ -68,7 +68,8 @@ def read_blocks(
         array in an .npz file; by default that is ``"y"``, and files without it are rows without labels.
     features : iterable of str or int, default=None
         The columns with the features in CSV and Parquet files, in this order. None means all but the
-        target.
+        target, and but the index that pandas writes to Parquet files: it does not count as a column there unless
+        it is asked for by name.
     header : bool or "auto", default="auto"
         Whether CSV files begin with a row of names; several files must have the same. "auto" takes the
         first row for names if columns are asked for by name, if it has no numbers, or if it has a word

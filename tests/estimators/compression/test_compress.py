@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tools.frozen import frozen
 
-from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, compress
+from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, compress, load
 from budgetsvm._estimators.compression import terms
 from budgetsvm._estimators.compression.terms import Smaller
-from budgetsvm._estimators.snapshots import snapshot_of
+from budgetsvm._estimators.snapshots import machine_of, snapshot_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Gaussian
 
@@ -67,7 +67,26 @@ def test_the_distance_is_that_of_the_definition(subject: str) -> None:
     assert_allclose(found.distance, distance, rtol=1e-3, atol=1e-5)
     assert found.distance < 0.9
     assert not hasattr(small, "duality_gap_")
-    snapshot_of(small)  # it can be saved
+    machine_of(snapshot_of(small))  # it can be saved
+
+
+def test_of_terms_that_were_rows_no_number_is_kept(tmp_path) -> None:
+    big = BudgetSVC(random_state=0).fit(X, Y)
+    assert len(big.support_) > 10
+    small = compress(big, 10).estimator
+    assert not hasattr(small, "support_")
+    assert not hasattr(small, "n_support_")
+    same = compress(big, len(big.support_)).estimator
+    assert_array_equal(same.support_, big.support_)
+    for model in (small, same):
+        model.save(tmp_path / "a.bsvm")
+        assert_array_equal(load(tmp_path / "a.bsvm").predict(X), model.predict(X))
+
+
+def test_numbered_rows_are_refused() -> None:
+    model = BudgetSVC(kernel="precomputed", random_state=0).fit(X @ X.T + 1, Y)
+    with pytest.raises(ValueError, match="fit again with the smaller budget"):
+        compress(model, 3)
 
 
 def slope(small: Any, big: Any) -> np.ndarray:

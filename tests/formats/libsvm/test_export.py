@@ -157,7 +157,10 @@ def test_what_libsvm_does_not_have() -> None:
         "multi_class='weston-watkins' has one": BudgetSVC(
             budget=5, multi_class="weston-watkins"
         ).fit(three, y),
-        "does not have the kernel Laplacian": BudgetSVC(
+        r"does not have the kernel Precomputed\(\): use a pickle": BudgetSVC(
+            kernel="precomputed", budget=5
+        ).fit(X @ X.T, Y),
+        "does not have the kernel Laplacian.*: use ONNX or C": BudgetSVC(
             kernel="laplacian", maintenance="remove", budget=5
         ).fit(X, Y),
         "labels of LIBSVM are integers, and these are 'a', 'b'": BudgetSVC(budget=5).fit(

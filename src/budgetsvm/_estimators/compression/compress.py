@@ -18,7 +18,7 @@ from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm.kernels import Sigmoid
+from budgetsvm.kernels import Precomputed, Sigmoid
 
 
 @public_in("budgetsvm")
@@ -106,6 +106,12 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
     elif X is None and isinstance(model.kernel, Sigmoid):
         message = "the sigmoid kernel has no Hilbert space in which models are near: give rows X"
         raise ValueError(message)
+    elif isinstance(model.kernel, Precomputed):
+        message = (
+            "kernel values of pairs of terms are needed, which a model of numbered rows does not have: "
+            "fit again with the smaller budget"
+        )
+        raise ValueError(message)
     else:
         smaller = Smaller(model, count_threads(estimator.n_jobs))
         settings = replace(estimator._settings(), budget=budget)
@@ -132,6 +138,8 @@ def _with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
     if isinstance(estimator, BudgetOneClassSVM):  # whose scores have no bias, but an offset
         small._offset = estimator.offset_ - estimator._scale * float(model.bias[0])
         model = replace(model, bias=np.zeros(1))
+    if len(model) < len(estimator._expansion):
+        small._forget_rows()
     small._expansion, small._dual, small._origin = model, None, None
     return small.set_params(budget=budget)
 

@@ -20,6 +20,7 @@ from budgetsvm._formats.libsvm.write import libsvm_text
 from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
+from budgetsvm.kernels import KernelInPython
 from budgetsvm.losses import Logistic, make_loss
 
 # ---- from LIBSVM ----
@@ -168,7 +169,9 @@ def _model_of(estimator: Any) -> LibsvmModel:
         message = f"this {type(estimator).__name__} is not fitted yet: there is nothing to write"
         raise NotFittedError(message)
     if type(estimator._expansion.kernel) not in [kind for kind, _ in KERNELS.values()]:
-        message = f"LIBSVM does not have the kernel {estimator._expansion.kernel!r}: use ONNX or C"
+        kernel = estimator._expansion.kernel
+        hint = "use a pickle" if isinstance(kernel, KernelInPython) else "use ONNX or C"
+        message = f"LIBSVM does not have the kernel {kernel!r}: {hint}"
         raise ValueError(message)
     if isinstance(estimator, BudgetSVC):
         return _of_classifier(estimator)

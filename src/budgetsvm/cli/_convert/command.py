@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, load_for
+from budgetsvm.cli._data import data_options, load_for, names_of, set_names
 from budgetsvm.cli._output import quiet_option
 
 _SUFFIXES = {
@@ -65,9 +65,13 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
         machine, X = load(model), None
     else:
         machine, X, _ = load_for(model, data, options, need_labels=False)
+    names = names_of(machine)
+    set_names(machine, None)
     lines: list[str] = []
     if budget is not None:
         machine, lines = _compressed(machine, budget, X)
+    if kind == "native":
+        set_names(machine, names)
     lines += _write(machine, kind, out, options)
     if not options["quiet"]:
         click.echo("\n".join([*lines, f"{out}: {out.stat().st_size:,} bytes"]), err=True)

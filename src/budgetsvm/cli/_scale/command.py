@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, open_data
+from budgetsvm.cli._files import keep_apart
 
 
 @click.command("scale", context_settings={"show_default": True})
@@ -43,8 +44,12 @@ def command(data: str, **options: Any) -> None:
     if not lower < upper:
         message = f"-l {lower:g} must be below -u {upper:g}"
         raise click.UsageError(message)
+    if targets is not None and not targets[0] < targets[1]:
+        message = f"-y {targets[0]:g} {targets[1]:g} must be the least and the largest target"
+        raise click.UsageError(message)
     if restore is not None and save is not None:
         raise click.UsageError("-r and -s cannot be used together")
+    keep_apart(save, "the file of ranges", data=data, labels=options["labels"])
     with open_data(data, options, rows=1024) as blocks:
         if restore is not None:
             ranges = Ranges.read(restore)

@@ -1,0 +1,53 @@
+"""The files of a command: standard input, and outputs that would destroy an input."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+STANDARD_INPUT = "-"
+
+
+@contextmanager
+def as_file(path: str) -> Iterator[str]:
+    """Make a file of standard input, which can be read but once."""
+    if path != STANDARD_INPUT:
+        yield path
+        return
+    if sys.stdin is None:
+        raise OSError("there is no standard input: it was closed")
+    with tempfile.NamedTemporaryFile(prefix="stdin-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        try:
+            yield copy.name
+        except (OSError, ValueError) as error:  # nobody knows the copy by its name
+            if copy.name not in str(error):
+                raise
+            raise type(error)(str(error).replace(copy.name, "standard input")) from error
+
+
+def keep_apart(out: Path | None, what: str, **inputs: str | Path | None) -> None:
+    """Refuse an output that is one of the inputs, which would be lost."""
+    if out is None or not out.exists():
+        return
+    for name, given in inputs.items():
+        if given is not None and any(out.samefile(path) for path in _files(str(given))):
+            message = f"{what} {str(out)!r} is the file of {name.upper()}, which would be lost: give another name"
+            raise click.UsageError(message)
+
+
+def _files(given: str) -> list[Path]:
+    """Return the files that are there; a folder or a pattern may stand for many."""
+    from budgetsvm.streams._find_files import find_files
+
+    if given == STANDARD_INPUT:
+        return []
+    try:
+        return find_files(given)
+    except (OSError, ValueError):  # whoever reads it complains in better words
+        return [Path(given)] if Path(given).exists() else []
