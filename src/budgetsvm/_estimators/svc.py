@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from budgetsvm._common.checks import check_choice
+from budgetsvm._common.checks import check_choice, check_truth
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
@@ -242,6 +242,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         check_penalty(self.C)
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        check_truth("break_ties", self.break_ties)
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
