@@ -53,7 +53,9 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 
 def check_truth(name: str, value: object) -> bool:
     """Return value as a bool, or say that it is none: 'False' would be as good as True."""
-    if not (isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))):
+    if not (
+        isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
+    ):
         message = f"{name} must be True or False, not {value!r}"
         raise TypeError(message)
     return bool(value)

@@ -9,7 +9,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from budgetsvm._common.checks import check_choice, check_count, check_integer, check_number, check_truth
+from budgetsvm._common.checks import (
+    check_choice,
+    check_count,
+    check_integer,
+    check_number,
+    check_truth,
+)
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.saving import Saves
