@@ -263,17 +263,20 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         return origin
 
     def _go_on(self, X: Any, targets: Targets, settings: Settings) -> None:
-        pairwise = isinstance(targets, PairTargets)
-        if hasattr(self, "_expansion") and pairwise != self._pairwise:
+        if hasattr(self, "_expansion"):
+            self._check_outputs(targets)
+        else:
+            self._tie_order = None
+        super()._go_on(X, targets, settings)
+        self._pairwise = isinstance(targets, PairTargets)
+
+    def _check_outputs(self, targets: Targets) -> None:
+        if isinstance(targets, PairTargets) != self._pairwise:
             message = (
                 f"multi_class is {self.multi_class!r} now, and was not when training began, which leads to a "
                 "model of other outputs: set it back, or train anew by fit or fit_stream"
             )
             raise ValueError(message)
-        if not hasattr(self, "_expansion"):
-            self._tie_order = None
-        super()._go_on(X, targets, settings)
-        self._pairwise = pairwise
 
     @property
     def _bias_helps_terms(self) -> bool:
