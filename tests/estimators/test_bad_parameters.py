@@ -31,6 +31,10 @@ OF_ALL = [
     ({"memory_limit": 0}, "memory_limit must be .* not 0"),
     ({"epochs": -1}, "epochs must be a finite number > 0, not -1"),
     ({"kernel": "laplacian", "maintenance": "merge"}, "merging needs the Gaussian kernel"),
+    ({"polish": "False"}, "polish must be True or False, not 'False'"),
+    ({"early_stopping": "no"}, "early_stopping must be True or False, not 'no'"),
+    ({"warm_start": 2}, "warm_start must be True or False, not 2"),
+    ({"verbose": "high"}, "verbose must be a number, not 'high'"),
     ({"basis": "random", "polish": False}, "set polish=True and a budget, or basis"),
 ]
 
@@ -42,6 +46,7 @@ OF_CLASSIFIERS = [
         {"multi_class": "weston-watkins", "loss": "logistic"},
         "'weston-watkins' needs loss='hinge', not 'logistic'",
     ),
+    ({"break_ties": "first"}, "break_ties must be True or False, not 'first'"),
     ({"C": 0}, "C must be a finite number > 0, not 0"),
     ({"C": -1.5}, "C must be .* not -1.5"),
     ({"C": np.nan}, "C must be .* not nan"),

@@ -185,3 +185,15 @@ def test_the_parameters_of_svr_divided_by_the_scale():
     np.testing.assert_allclose(ours.target_scale_, scale)
     theirs = SVR(C=500, epsilon=20, tol=1e-6).fit(A, a)
     assert abs(ours.predict(B) - theirs.predict(B)).max() < 0.05 * scale
+
+
+@pytest.mark.parametrize("far", [1e6, 1e8, 1e10])
+@pytest.mark.parametrize("budget", [20, 100])
+@pytest.mark.filterwarnings("ignore:the spread of feature:UserWarning")
+def test_a_linear_model_reaches_a_target_however_far_it_is(far, budget):
+    """Where the row is as far as its target, that is no outlier: all rows are on a line."""
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    X[0] = far
+    model = BudgetSVR(C=1.0, kernel="linear", budget=budget, random_state=0).fit(X, X[:, 0])
+    np.testing.assert_allclose(model.coef_, 1, rtol=1e-3)
+    assert abs(model.predict(X[1:]) - X[1:, 0]).max() < 0.3

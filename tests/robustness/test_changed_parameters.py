@@ -160,6 +160,24 @@ def test_a_warm_start_certifies_regression(change: dict[str, float], targets: in
     check_optimal(model.fit(X, shifted), X, shifted)
 
 
+@pytest.mark.parametrize("call", ["partial_fit", "polish_now"])
+@pytest.mark.parametrize(
+    ("first", "then"), [("ovo", "ovr"), ("ovr", "ovo"), ("weston-watkins", "ovo")]
+)
+def test_other_outputs_are_refused(first: Any, then: Any, call: str) -> None:
+    """Pairs of classes do not become classes in between; and the model answers as before."""
+    X, y = make_blobs(200, 3, centers=4, cluster_std=3.0, random_state=0)
+    model = BudgetSVC(multi_class=first, budget=20, random_state=0).partial_fit(X, y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match=f"multi_class is '{then}' now"):
+        getattr(model.set_params(multi_class=then), call)(
+            *([X, y] if call == "partial_fit" else [])
+        )
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.set_params(multi_class=first).polish_now()
+    assert model.converged_
+
+
 @pytest.mark.parametrize("multi_class", ["ovr", "weston-watkins"])
 def test_a_warm_start_certifies_several_classes(multi_class: str) -> None:
     X, y = make_blobs(600, 3, centers=4, cluster_std=4, random_state=0)

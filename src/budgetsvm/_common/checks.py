@@ -3,6 +3,8 @@
 import math
 from numbers import Integral, Real
 
+import numpy as np
+
 
 def check_number(
     name: str, value: object, *, above: float = -math.inf, at_least: float = -math.inf
@@ -47,3 +49,13 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         message = f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
         raise ValueError(message)
+
+
+def check_truth(name: str, value: object) -> bool:
+    """Return value as a bool, or say that it is none: 'False' would be as good as True."""
+    if not (
+        isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
+    ):
+        message = f"{name} must be True or False, not {value!r}"
+        raise TypeError(message)
+    return bool(value)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 
-from budgetsvm._common.checks import check_choice
+from budgetsvm._common.checks import check_choice, check_truth
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
@@ -242,6 +242,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         check_penalty(self.C)
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        check_truth("break_ties", self.break_ties)
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
@@ -262,17 +263,20 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         return origin
 
     def _go_on(self, X: Any, targets: Targets, settings: Settings) -> None:
-        pairwise = isinstance(targets, PairTargets)
-        if hasattr(self, "_expansion") and pairwise != self._pairwise:
+        if hasattr(self, "_expansion"):
+            self._check_outputs(targets)
+        else:
+            self._tie_order = None
+        super()._go_on(X, targets, settings)
+        self._pairwise = isinstance(targets, PairTargets)
+
+    def _check_outputs(self, targets: Targets) -> None:
+        if isinstance(targets, PairTargets) != self._pairwise:
             message = (
                 f"multi_class is {self.multi_class!r} now, and was not when training began, which leads to a "
                 "model of other outputs: set it back, or train anew by fit or fit_stream"
             )
             raise ValueError(message)
-        if not hasattr(self, "_expansion"):
-            self._tie_order = None
-        super()._go_on(X, targets, settings)
-        self._pairwise = pairwise
 
     @property
     def _bias_helps_terms(self) -> bool:

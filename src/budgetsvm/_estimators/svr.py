@@ -25,11 +25,13 @@ from budgetsvm._estimators.user_input import (
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
+from budgetsvm.kernels import make_kernel
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import make_insensitive
 from budgetsvm.monitoring._interface import Monitor
 
 _BEYOND_REACH = 1e6  # times the sum of C, in standard deviations
+_ANYTHING = 1e60  # that the square of can be computed with
 
 
 @public_in("budgetsvm")
@@ -254,9 +256,11 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         box = check_penalty(self.C) * weights
         with np.errstate(over="ignore"):
             standardised = (encoded - self.target_mean_) / self.target_scale_
-            # Values of a model are at most Σ C_i k(x, x_i). An outlier far beyond that has the same dual
-            # variable however far it is, but the larger its loss, the fewer digits are left for others.
-            farthest = _BEYOND_REACH * max(1.0, float(box.sum()))
+        # Values of a model are at most Σ C_i k(x, x_i). An outlier far beyond that has the same dual variable however
+        # far it is, but the larger its loss, the fewer digits are left for others. Some kernels reach anything.
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
+        reach = max(1.0, float(box.sum())) if kernel.translation_invariant else _ANYTHING
+        farthest = _BEYOND_REACH * reach
         np.clip(standardised, -farthest, farthest, out=standardised)
         loss = make_insensitive(self.epsilon)
         return ManyTargets(box, loss, np.ascontiguousarray(standardised))

@@ -9,7 +9,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from budgetsvm._common.checks import check_choice, check_count, check_integer, check_number
+from budgetsvm._common.checks import (
+    check_choice,
+    check_count,
+    check_integer,
+    check_number,
+    check_truth,
+)
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.saving import Saves
@@ -63,6 +69,10 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
 
     def _settings(self) -> Settings:
         """Check all parameters, and return those that training needs."""
+        for name in ("polish", "early_stopping", "warm_start"):
+            check_truth(name, getattr(self, name))
+        if not isinstance(self.verbose, bool):
+            check_number("verbose", self.verbose)
         if self.epochs != "auto":
             check_number("epochs", self.epochs, above=0)
         if self.fit_intercept not in (True, False, "auto"):

@@ -13,6 +13,7 @@ And when a polish is cut short, the model that it began with may be the better o
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,18 +49,25 @@ def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, to
     evidence = polished.evidence
     if evidence is None:
         return True
-    if _blur(model) > _BLURRED * tol:
+    # What the sample shows would be wrong in the same way: rows that are sparse, or wide, and ‖w‖² are computed
+    # from norms, as in the core.
+    if _blur(model, np.float64) > _BLURRED * tol:
         return False
     return _error(problem, model, evidence) <= _TOLERATED * tol * evidence.scale
 
 
-def _blur(model: KernelExpansion) -> float:
-    """Return the error of kernel values of points side by side, even in float64.
+def sharp(model: KernelExpansion, tol: float) -> bool:
+    """Whether kernel values in the precision of a model will do for a dual point in its span.
 
-    What the sample shows would be wrong in the same way: rows that are sparse, or wide, and ‖w‖² are computed
-    from norms, as in the core.
+    The costs of a sample say that P is right, however wrong the values were that led there. ‖w(α)‖², and with it D,
+    is made of those values alone.
     """
-    return model.kernel.relative_error(model.points) * float(np.finfo(np.float64).eps)
+    return _blur(model, model.points.dtype) <= tol
+
+
+def _blur(model: KernelExpansion, precision: Any) -> float:
+    """Return the error of kernel values of points side by side, in a precision."""
+    return model.kernel.relative_error(model.points) * float(np.finfo(precision).eps)
 
 
 def complete(polished: Polished, tol: float) -> bool:

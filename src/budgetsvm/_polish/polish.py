@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit import better_of, complete, restated, trustworthy
+from budgetsvm._polish.audit import better_of, complete, restated, sharp, trustworthy
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.captured import captured_share
 from budgetsvm._polish.matrix.interface import Matrix
@@ -123,8 +123,11 @@ def _attempt(
     polished, problem = _solve(model, problem, how, start)
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
-    trusted = not polished.converged or trustworthy(problem, solved, polished, how.limits.tol)
-    good, factor = complete(polished, how.limits.tol), float(problem.targets.box.sum()) / before
+    tol = how.limits.tol
+    trusted = not polished.converged or (
+        sharp(solved, tol) and trustworthy(problem, solved, polished, tol)
+    )
+    good, factor = complete(polished, tol), float(problem.targets.box.sum()) / before
     return Outcome(solved, polished, problem, trusted, good, factor=factor)
 
 

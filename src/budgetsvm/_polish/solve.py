@@ -108,8 +108,8 @@ class _Settle:
         if rows is None:
             return span.f[self.rows]
         values, place = np.zeros(len(self.rows)), np.searchsorted(rows, self.rows)
-        place = np.minimum(place, len(rows) - 1)
-        known = rows[place] == self.rows
+        known = place < len(rows)
+        known[known] = rows[place[known]] == self.rows[known]
         values[known] = span.f[place[known]]
         return values
 

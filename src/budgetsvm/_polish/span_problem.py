@@ -244,6 +244,8 @@ def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
 
     Where no constant is best, as of the logistic loss if there is one class alone, it ends somewhere.
     """
+    if not len(f):  # a pair of classes of which a sample has no rows
+        return 0.0
     if width == 0 and targets.loss.kinks:
         return _between_kinks(targets, f)
     pull = float(targets.alpha(targets.slack(f), width) @ targets.y)

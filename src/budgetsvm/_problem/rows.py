@@ -155,12 +155,19 @@ def squared_norms(block: Block) -> NDArray[np.float64]:
 
 
 def as_rows(X: Any) -> Any:
-    """Return X with sparse duplicates summed: a row must name every feature once at most."""
-    if sparse.issparse(X):
-        _check_sparse(X)
-    if sparse.issparse(X) and not X.has_canonical_format:
+    """Return X with sparse duplicates summed, and without zeros among the entries.
+
+    A row must name every feature once at most; and sums must not depend on what is written down of it.
+    """
+    if not sparse.issparse(X):
+        return X
+    _check_sparse(X)
+    if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    if np.count_nonzero(X.data[: X.indptr[-1]]) < X.indptr[-1]:
+        X = X.copy()
+        X.eliminate_zeros()
     return X
 
 
@@ -185,7 +192,7 @@ def feature_means(X: Any) -> NDArray[np.float64]:
     """Return the mean of every feature of a dense X, in float64 and without a copy of X."""
     total: NDArray[np.float64] = np.zeros(X.shape[1])
     for chunk in _chunks(X.shape[0], X.shape[1]):
-        total += X[chunk].sum(axis=0, dtype=np.float64)
+        total += np.ascontiguousarray(X[chunk]).sum(axis=0, dtype=np.float64)
     return total / int(X.shape[0])
 
 
@@ -210,7 +217,8 @@ def variance(X: Any) -> float:
         inside = float(np.sum((X.data.astype(np.float64) - mean) ** 2))
         return float((inside + (n * d - X.nnz) * mean**2) / (n * d))
     means = feature_means(X)
-    within = sum(float(np.sum((X[chunk] - means) ** 2)) for chunk in _chunks(n, d))
+    chunks = (np.ascontiguousarray(X[chunk]) for chunk in _chunks(n, d))  # sums go by the order
+    within = sum(float(np.sum((chunk - means) ** 2)) for chunk in chunks)
     return float(within / (n * d) + np.var(means))
 
 

@@ -101,6 +101,8 @@ class Precomputed(KernelInPython):
 
 def checked_values(found: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
     """Return what a kernel function has returned, or say what is wrong with it."""
+    if np.iscomplexobj(found):  # NumPy would leave the imaginary part out
+        raise ValueError("the kernel function returned complex numbers: values must be real")
     values: NDArray[np.float64] = np.asarray(found, dtype=np.float64)
     if values.shape != shape:
         message = f"the kernel function returned shape {values.shape}, not {shape}"

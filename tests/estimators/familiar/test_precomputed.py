@@ -125,7 +125,7 @@ def test_a_warm_start_knows_its_terms() -> None:
     [
         (X, "a square matrix, .* but X is 150 by 3"),
         (K + np.triu(np.ones_like(K), 1), "must be symmetric"),
-        (K - 2 * np.eye(len(K)), r"k\(x, x\) >= 0, but X\[0, 0\] is -1"),
+        (K - 2 * np.eye(len(K)), r"k\(x, x\) >= 0, but for row 0 of X it is -1"),
         (np.full_like(K, np.nan), "NaN"),
     ],
 )
@@ -195,3 +195,35 @@ def test_words_in_a_stream_and_as_targets_of_others() -> None:
     model.set_params(kernel="rbf").fit(X, Y)  # and back to rows
     assert model.n_features_in_ == 3
     assert model.predict(NEW).shape == (40,)
+
+
+def test_a_kernel_of_sentences() -> None:
+    """Lists of words are objects, and no rows, whether they are equally long or not."""
+    for sentences in ([list(word) for word in WORDS], [tuple(word) for word in WORDS]):
+        model = BudgetSVC(kernel=common_parts, random_state=0).fit(sentences, LABELS)
+        assert model.predict([["a", "b"], ["x"]]).tolist() == [0, 1]
+
+
+def common_parts(A: Any, B: Any) -> Any:
+    return np.array([[len(set(a) & set(b)) for b in B] for a in A])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda values: np.triu(values) + 1, "a kernel function must be symmetric"),
+        (lambda values: -values, r"k\(x, x\) >= 0, but for row 0 of X it is -"),
+        (lambda values: 1j * values, "complex numbers"),
+    ],
+)
+def test_a_function_that_is_no_kernel(change: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BudgetSVC(kernel=lambda A, B: change(common_letters(A, B))).fit(WORDS, LABELS)
+
+
+def test_objects_without_terms() -> None:
+    """A kernel that vanishes has none; what X must be like can still be said."""
+    model = BudgetSVC(kernel=lambda A, B: np.zeros((len(A), len(B)))).fit(WORDS, LABELS)
+    assert model.dual_coef_.shape == (1, 0)
+    with pytest.raises(ValueError, match="objects as those of the training data"):
+        model.predict(X)

@@ -31,6 +31,27 @@ def objective(model, X, y, C):
     return 0.5 * norm + C * np.maximum(0, 1 - y * f).sum()
 
 
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss"])
+@pytest.mark.parametrize("reservoir", [1, 2, 40])
+def test_classes_that_the_sample_lacks(reservoir, loss):
+    """Of rare classes, of pairs of them, there may be no row; the others are told apart all the same."""
+    X, y = noisy_xor(600, 2)
+    labels = (y > 0) + 0
+    labels[:6] = [2, 3, 4, 2, 3, 4]
+    model = BudgetSVC(gamma=2.0, budget=20, reservoir=reservoir, loss=loss, random_state=0)
+    model.fit_stream([(X, labels)])
+    assert model.converged_
+    values = model.set_params(decision_function_shape="ovo").decision_function(X)
+    assert values.shape == (600, 10)
+    assert np.isfinite(values).all()
+    kept = model._reservoir.rows()[1]
+    unknown = [not np.isin(pair, kept).any() for pair in np.column_stack(np.triu_indices(5, 1))]
+    assert any(unknown)
+    np.testing.assert_array_equal(values[:, unknown], 0)
+    if reservoir == 40:
+        assert model.score(X, labels) > 0.75
+
+
 @pytest.mark.parametrize("reservoir", [500, 20_000])
 def test_polish_now_improves_the_objective(reservoir):
     X, y = noisy_xor(3000, 2)

@@ -84,7 +84,7 @@ class RowsByNumber(FamiliarAttributes):
         _refuse_sparse(gram)
         checked = validate_data(self, gram, *y, reset=True, dtype=np.float64, order="C", **checks)
         gram, *targets = checked if y else (checked,)
-        _check_gram(gram)
+        _check_gram(gram, "a precomputed kernel")
         self._gram = gram
         numbers = _numbers(len(gram))
         return (numbers, *targets) if y else numbers
@@ -96,6 +96,7 @@ class RowsByNumber(FamiliarAttributes):
         function = _function(self.kernel)
         assert function is not None
         self._gram = checked_values(function(X, X), (len(X), len(X)))
+        _check_gram(self._gram, "a kernel function")
         self._things = X
         for name in ("n_features_in_", "feature_names_in_"):  # there are none
             self.__dict__.pop(name, None)
@@ -104,7 +105,8 @@ class RowsByNumber(FamiliarAttributes):
     def _compare(self, X: Any) -> NDArray[np.float64]:
         """Return the kernel values of objects with those that are terms."""
         if not _are_objects(X):
-            message = f"X must have objects as those of the training data, {self._objects[0]!r} among them"
+            example = f", {self._objects[0]!r} among them" if self._objects else ""
+            message = f"X must have objects as those of the training data{example}"
             raise ValueError(message)
         if len(self._objects) == 0:
             return np.zeros((len(X), 1))
@@ -173,9 +175,14 @@ def _function(kernel: Any) -> Any:
 def _are_objects(X: Any) -> bool:
     """Whether X is a sequence of things that are not rows of numbers: of strings, say."""
     if isinstance(X, list | tuple):
-        return len(X) > 0 and not (isinstance(X[0], list | tuple) or _is_number_or_array(X[0]))
+        return len(X) > 0 and not (_is_row(X[0]) or _is_number_or_array(X[0]))
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     return len(getattr(X, "shape", ())) == 1 and kind in "OUSTV" and len(X) > 0
+
+
+def _is_row(thing: Any) -> bool:
+    """Whether this is a list that may be of numbers; that of the words of a sentence is an object."""
+    return isinstance(thing, list | tuple) and not any(isinstance(part, str) for part in thing)
 
 
 def _is_number_or_array(thing: Any) -> bool:
@@ -191,8 +198,8 @@ def _refuse_sparse(X: Any) -> None:
         raise TypeError("Sparse precomputed kernels are not supported: use X.toarray()")
 
 
-def _check_gram(gram: NDArray[np.float64]) -> None:
-    """Raise a ValueError unless these can be kernel values of all pairs of rows."""
+def _check_gram(gram: NDArray[np.float64], what: str) -> None:
+    """Raise a ValueError unless these can be kernel values of all pairs of rows; `what` has them."""
     n = len(gram)
     if gram.shape != (n, n):
         message = (
@@ -204,9 +211,10 @@ def _check_gram(gram: NDArray[np.float64]) -> None:
     for start in range(0, n, _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
         if float(abs(gram[part] - gram[:, part].T).max()) > _ASYMMETRY * most:
-            raise ValueError("a precomputed kernel must be symmetric, k(x, z) = k(z, x): X is not")
+            message = f"{what} must be symmetric, k(x, z) = k(z, x): that of X is not"
+            raise ValueError(message)
     negative = np.flatnonzero(gram.diagonal() < 0)
     if len(negative):
         i = int(negative[0])
-        message = f"a precomputed kernel has k(x, x) >= 0, but X[{i}, {i}] is {gram[i, i]:.3g}"
+        message = f"{what} has k(x, x) >= 0, but for row {i} of X it is {gram[i, i]:.3g}"
         raise ValueError(message)

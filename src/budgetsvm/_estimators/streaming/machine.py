@@ -17,6 +17,7 @@ from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.streaming.reservoir import Reservoir
 from budgetsvm._estimators.user_input import generator
 from budgetsvm._learn.settings import Plan, Settings
+from budgetsvm._problem.targets import Targets
 from budgetsvm.monitoring._observer import Phase
 from budgetsvm.monitoring._progress_bar import one_bar
 
@@ -66,12 +67,16 @@ class StreamingMachine(BudgetMachine):
         X, encoded, weights = sample.rows()
         # Every row of the sample stands for several of the stream.
         targets = self._targets(encoded, weights * (sample.seen / len(weights)))
+        self._check_outputs(targets)
         self._look_at(X, targets)
         training = self._training(settings, generator(self.random_state), started)
         with training.observers.during(Phase("polish")):
             self._polish(self._problem(X, targets), training)
         self._reservoir = sample  # which may have become smaller
         return self
+
+    def _check_outputs(self, targets: Targets) -> None:
+        """Raise a ValueError if training cannot go on with these targets, as parameters were changed."""
 
     @all_or_nothing
     def fit_stream(
