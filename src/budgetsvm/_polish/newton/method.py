@@ -115,9 +115,7 @@ class NewtonMethod:
     f: NDArray[np.float64]
     width: float
     caution: float = 2.0  #: how many times as far as before a row may move
-    change: NDArray[np.float64] | None = (
-        None  #: of the values, as the last step on all rows wanted it
-    )
+    change: NDArray[np.float64] | None = None  #: of the values, in the last step on all rows
     short_steps: int = 0  #: one after the other
     decrease: float = np.inf  #: as predicted for that step
 
@@ -167,7 +165,7 @@ class NewtonMethod:
         excess = problem.excess(self.f)
         step = newton_step(problem, self.w, self.f, gradient, self.solver)
         self.w, self.f = step.w, step.f
-        self.change = step.change
+        self.change = step.change if step.length == 1 else None
         if not problem.targets.loss.has_kinks and step.decrease > _RISE * self.decrease:
             self.solver.be_more_precise()
         self.decrease = step.decrease
