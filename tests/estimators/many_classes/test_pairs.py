@@ -51,12 +51,17 @@ def test_the_decision_values_of_svc(classes: int, C: float, weighted: bool) -> N
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=0, atol=3e-4)
     assert ours.certifies_ == "full problem"
     if classes > 2:
-        theirs.set_params(decision_function_shape="ovr", break_ties=True)
-        ours.set_params(decision_function_shape="ovr")
+        for machine in (ours, theirs):
+            machine.set_params(decision_function_shape="ovr", break_ties=True)
         np.testing.assert_allclose(
             ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=1e-3
         )
         assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.99
+        for machine in (ours, theirs):
+            machine.set_params(break_ties=False)
+        assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.99
+        largest = ours.decision_function(X).argmax(axis=1)
+        np.testing.assert_array_equal(ours.classes_[largest], ours.predict(X))
 
 
 # ---- certificates ----
