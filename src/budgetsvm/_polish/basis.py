@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag, lapack
-from scipy.linalg.blas import dtrmm
+from scipy.linalg.blas import dsymv, dtrmm, ssymv
 
 from budgetsvm import _core
 from budgetsvm._common.matrices.factorisation import (
@@ -131,6 +131,16 @@ class Basis:
         """
         inverse = lapack.dtrtri(self.lower, lower=1)[0] if self.dimension else self.lower
         return np.ascontiguousarray(inverse.T)
+
+    @cached_property
+    def _gram_in_single(self) -> NDArray[np.float32]:
+        return self.gram.astype(np.float32)
+
+    def gram_times(self, coef: NDArray[np.float64], precision: Precision) -> NDArray[np.float64]:
+        """Return K_ZZ coef, rounded as kernel values in that precision are; of the matrix, one half is read."""
+        if precision == np.float32:
+            return np.asarray(ssymv(1.0, self._gram_in_single.T, coef), np.float64)
+        return np.asarray(dsymv(1.0, self.gram.T, coef))
 
     def costly(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return w without what costs nothing: ‖f‖² is the squared norm of that."""

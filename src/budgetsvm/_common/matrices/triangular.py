@@ -1,59 +1,66 @@
 """Products and systems with large lower triangular matrices, in threads, with the same bits for any number of them.
 
 BLAS would do it in one thread; and it reads all of a square where a product with half of it is wanted. Matrices
-are C-contiguous; what is above the diagonal means nothing.
+are C-contiguous; what is above the diagonal means nothing. Those in single precision are read in half the time, which
+is all that counts here: they serve where a solution need not be precise.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsv
+from scipy.linalg.blas import dtrsv, strsv
 
 from budgetsvm._common.threads import for_each
 
 _Array: TypeAlias = NDArray[np.float64]
 
-_SMALL = 1024  # up to here BLAS is as fast
-_BLOCK, _PIECE = (
-    512,
-    128,
-)  # rows that are solved for at once, and of them, what one thread does at a time
+_SMALL = 4096  # up to here BLAS is faster
+# Rows that are solved for at once, and of them, what one thread does at a time.
+_BLOCK, _PIECE = 512, 128
 
 
-def solve_lower(lower: _Array, v: _Array, n_threads: int = 1) -> _Array:
+def solve_lower(lower: NDArray[Any], v: _Array, n_threads: int = 1) -> _Array:
     """Return L⁻¹ v."""
     if len(v) <= _SMALL:
-        return np.asarray(dtrsv(lower.T, v, lower=0, trans=1)) if len(v) else v
+        return _solve(lower, v, trans=1)
     x = np.array(v)
     for block in slices(0, len(v), _BLOCK):
         known = slice(0, block.start)
 
         def subtract(rows: slice, known: slice = known) -> None:
-            x[rows] -= lower[rows, known] @ x[known]
+            x[rows] -= lower[rows, known] @ x[known].astype(lower.dtype)
 
         if block.start:
             for_each(subtract, slices(block.start, block.stop, _PIECE), n_threads)
-        x[block] = dtrsv(lower[block, block].T, x[block], lower=0, trans=1)
+        x[block] = _solve(lower[block, block], x[block], trans=1)
     return x
 
 
-def solve_upper(lower: _Array, v: _Array, n_threads: int = 1) -> _Array:
+def solve_upper(lower: NDArray[Any], v: _Array, n_threads: int = 1) -> _Array:
     """Return L⁻ᵀ v."""
     if len(v) <= _SMALL:
-        return np.asarray(dtrsv(lower.T, v, lower=0, trans=0)) if len(v) else v
+        return _solve(lower, v, trans=0)
     x = np.array(v)
     for block in reversed(slices(0, len(v), _BLOCK)):
-        x[block] = dtrsv(lower[block, block].T, x[block], lower=0, trans=0)
+        x[block] = _solve(lower[block, block], x[block], trans=0)
 
         def subtract(columns: slice, block: slice = block) -> None:
-            x[columns] -= x[block] @ lower[block, columns]
+            x[columns] -= x[block].astype(lower.dtype) @ lower[block, columns]
 
         for_each(subtract, slices(0, block.start, 8 * _PIECE), n_threads)
     return x
 
 
-def solve_factored(lower: _Array, v: _Array, n_threads: int = 1) -> _Array:
+def _solve(lower: NDArray[Any], v: _Array, trans: int) -> _Array:
+    """Return L⁻¹ v (trans=1) or L⁻ᵀ v (0) in the precision of L: by columns, L is an upper triangle."""
+    if not len(v):
+        return v
+    solve = strsv if lower.dtype == np.float32 else dtrsv
+    return np.asarray(solve(lower.T, v, lower=0, trans=trans), np.float64)
+
+
+def solve_factored(lower: NDArray[Any], v: _Array, n_threads: int = 1) -> _Array:
     """Return (L Lᵀ)⁻¹ v."""
     return solve_upper(lower, solve_lower(lower, v, n_threads), n_threads)
 

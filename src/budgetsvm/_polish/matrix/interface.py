@@ -33,6 +33,7 @@ class Matrix(ABC):
     n: int
     basis: Basis
     tick: Tick = no_limit
+    dtype: Precision = field(default=np.float64, init=False)  #: in which kernel values are computed
     #: Whether a product with some rows costs much less than forming their Gram matrix does: it does not where
     #: kernel values are computed anew each time.
     at_hand: bool = field(default=True, init=False)
@@ -80,7 +81,7 @@ class Matrix(ABC):
 
     def gram_of_terms_times(self, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return K_ZZ coef, up to what is left out."""
-        return np.asarray(self.basis.gram @ coef)
+        return self.basis.gram_times(coef, self.dtype)
 
     @abstractmethod
     def some(self, chosen: NDArray[np.int64]) -> "Matrix":
@@ -116,9 +117,8 @@ class Block(NamedTuple):
 
 
 class RowMatrix(Matrix):
-    """A matrix whose rows can be visited, as coordinate ascent does; `dtype` is their precision."""
+    """A matrix whose rows can be visited, as coordinate ascent does."""
 
-    dtype: Precision = np.float64
     n_threads: int = 1
 
     @property

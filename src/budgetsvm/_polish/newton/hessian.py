@@ -17,6 +17,7 @@ Tropp & Udell, Randomized Nyström preconditioning, 2021.
 
 from functools import partial
 from math import inf
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.newton.groups import Groups
 from budgetsvm._polish.newton.samples import RowSum, Sample, Samples
 from budgetsvm._polish.newton.system import FEWEST_LOOKS, Costs, Preconditioner, System
+from budgetsvm._problem.rows import Precision
 
 _Vector = NDArray[np.float64]
 
@@ -44,6 +46,7 @@ _ROWS_FOR_GROUPS = 8  # per dimension
 _MOST_FAILURES = 2
 _MOST_ITERATIONS = 200  # with groups
 _DEAR = 5e10  # multiplications: a factor of 5000 terms
+_EVEN = 1e4  # times the smallest pivot, the largest: then single precision will do for a factor that is like another
 
 
 class HessianSolver:
@@ -52,7 +55,7 @@ class HessianSolver:
     def __init__(self, basis: Basis) -> None:
         self.basis = basis
         self.precision = _PRECISION
-        self._factor: NDArray[np.float64] | None = None
+        self._factor: NDArray[Any] | None = None
         self._sum = RowSum(lambda matrix, rows, weights: matrix.gram(rows, weights))
         self._rows = 0  # of the sample to begin with; 0: not known yet
         self._typical = _TYPICAL  # iterations after a factorisation
@@ -92,10 +95,11 @@ class HessianSolver:
             found = reached <= self.precision
             self._regret += max(0, iterations - self._typical)
         while not found:
-            factor = self._factor = self._factorise(system.matrix, sample, scale)
+            precise = self._factorise(system.matrix, sample, scale)
+            factor = self._factor = _condensed(precise, system.matrix.dtype)
             self._regret = 0
             if sample.complete:
-                return solve_factored(factor, system.b, self.basis.n_threads)
+                return solve_factored(precise, system.b, self.basis.n_threads)
             worth = (costs.sum(count) + costs.factor) / costs.iteration
             x, reached, iterations = system.iterate(
                 x, self._with(factor), worth + self._typical, self.precision
@@ -128,7 +132,7 @@ class HessianSolver:
         self._failures = 0 if found else self._failures + 1
         return x, found
 
-    def _with(self, factor: NDArray[np.float64]) -> Preconditioner:
+    def _with(self, factor: NDArray[Any]) -> Preconditioner:
         return partial(solve_factored, factor, n_threads=self.basis.n_threads)
 
     def _choose(self, system: System, samples: Samples, count: int) -> Sample:
@@ -165,3 +169,10 @@ class HessianSolver:
                 return cholesky(hessian, n_threads, matrix.tick)
             except LinAlgError:
                 continue
+
+
+def _condensed(factor: NDArray[np.float64], precision: Precision) -> NDArray[Any]:
+    """Return a factor in the precision of kernel values, which takes half the time to read, if that is precise enough."""
+    pivots = np.diag(factor)
+    even = pivots.max(initial=0.0) < _EVEN * pivots.min(initial=np.inf)
+    return factor.astype(precision) if even else factor

@@ -66,6 +66,23 @@ class SmoothProblem:
         some = self.targets.some(self.inside(f))
         return some.gap(some.slack(f[self.inside(f)]), self.width)
 
+    def alpha_after(
+        self, alpha: NDArray[np.float64], f: NDArray[np.float64], step: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the dual point that belongs to w + step, as far as it is feasible, if no row comes inside or leaves.
+
+        For Newton's step that is w(α) = w + step, but for rows whose α ends at a bound: only these are in the way of a
+        certificate, and not the ones that come inside on the way.
+        """
+        weights = self.weights(f)
+        rows = np.flatnonzero(weights)
+        some = self.targets.some(rows)
+        change = some.y * self.matrix.some(rows).times(step)
+        after = alpha.copy()
+        shares = (alpha[rows] - self.scale * weights[rows] * change) / some.box
+        after[rows] = some.box * some.loss.feasible(shares)
+        return after
+
     def step_length(
         self,
         w: NDArray[np.float64],
@@ -90,6 +107,32 @@ class NewtonStep:
     decrease: float  #: of the objective, as predicted for length 1
 
 
+def newton_direction(
+    problem: SmoothProblem,
+    f: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    solver: HessianSolver,
+) -> tuple[NDArray[np.float64], float]:
+    """Return the whole step, and by how much it is predicted to decrease the objective."""
+    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
+    decrease = -float(gradient @ step)
+    solver.steps, solver.decrease = solver.steps + 1, decrease
+    return step, decrease
+
+
+def go_along(
+    problem: SmoothProblem,
+    w: NDArray[np.float64],
+    f: NDArray[np.float64],
+    direction: tuple[NDArray[np.float64], float],
+) -> NewtonStep:
+    """Take a step, as much of it as a line search says."""
+    step, decrease = direction
+    change = problem.matrix.times(step)
+    length = problem.step_length(w, f, (step, change))
+    return NewtonStep(w + length * step, f + length * change, length, change, decrease)
+
+
 def newton_step(
     problem: SmoothProblem,
     w: NDArray[np.float64],
@@ -98,9 +141,4 @@ def newton_step(
     solver: HessianSolver,
 ) -> NewtonStep:
     """One step with a line search."""
-    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
-    change = problem.matrix.times(step)
-    length = problem.step_length(w, f, (step, change))
-    decrease = -float(gradient @ step)
-    solver.steps, solver.decrease = solver.steps + 1, decrease
-    return NewtonStep(w + length * step, f + length * change, length, change, decrease)
+    return go_along(problem, w, f, newton_direction(problem, f, gradient, solver))

@@ -21,8 +21,8 @@ FEWEST_LOOKS, _LOOKS = 3, 0.3
 _SMALLEST_SAMPLE = 0.5  # rows per dimension
 _FIRST_SAMPLE = 6  # or as many as cost so many iterations
 # What things cost, in multiplications of a product of matrices: a byte of a value that is read, a value that has to be
-# computed first, a number of an r × r matrix, a multiplication of a factorisation, a call.
-_BYTE, _KERNEL, _NUMBER, _FACTORISED, _CALL = 2.0, 80.0, 24.0, 2.0, 2e6
+# computed first, a byte of an r × r matrix in an iteration, a multiplication of a factorisation, a call.
+_BYTE, _KERNEL, _NUMBER, _FACTORISED, _CALL = 2.0, 80.0, 1.5, 2.0, 2e6
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,19 @@ class Costs:
     n_rows: int
     dimension: int
     value: float  #: to get at a kernel value
+    number: float  #: for a number of an r × r matrix, in an iteration
     share: float = 1.0  #: of all kernel values, that are not left out
 
     @property
     def iteration(self) -> float:
         """One of conjugate gradients."""
         stored = self.share * self.dimension
-        return stored * self.value * self.n_rows + _NUMBER * self.dimension**2 + _CALL
+        return stored * self.value * self.n_rows + self.number * self.dimension**2 + _CALL
 
     def iteration_of_groups(self, size: float) -> float:
         """One with blocks of so many terms along the diagonal."""
         matrices = self.share * self.dimension**2 + size * self.dimension
-        return self.share * self.dimension * self.value * self.n_rows + _NUMBER * matrices + _CALL
+        return self.share * self.dimension * self.value * self.n_rows + self.number * matrices + _CALL
 
     @property
     def factor(self) -> float:
@@ -76,10 +77,9 @@ class System:
         self.indices = indices
         self.c = c
         self.b = b
-        size = np.dtype(matrix.dtype).itemsize if isinstance(matrix, RowMatrix) else 8
-        self.costs = Costs(
-            len(indices), len(b), _BYTE * size if matrix.at_hand else _KERNEL, matrix.share
-        )
+        size = np.dtype(matrix.dtype).itemsize
+        value = _BYTE * size if matrix.at_hand else _KERNEL
+        self.costs = Costs(len(indices), len(b), value, _NUMBER * size, matrix.share)
 
     def product(self, x: _Vector) -> _Vector:
         """Return the matrix times x."""
