@@ -82,3 +82,16 @@ def test_of_equal_constants_the_middle() -> None:
     assert best_shift(of_values, 0.0, np.zeros(20)) == pytest.approx(0.5)
     of_labels = SingleTarget.of_labels(2 * y - 1, np.ones(20), Hinge())
     assert best_shift(of_labels, 0.0, np.zeros(20)) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3, 1e7])
+@pytest.mark.parametrize("offset", [0.0, 0.3, -40.0, 1e5])
+def test_the_best_shift_is_found_near_and_far(size: float, offset: float) -> None:
+    """Whatever the scale of the values: places are looked at in a window that grows."""
+    rng = np.random.default_rng(3)
+    y, box = rng.choice([-1.0, 1.0], 501), rng.uniform(0.1, 2, 501)
+    f = size * rng.standard_normal(501).round(2) + offset
+    targets = SingleTarget.of_labels(y, box, Hinge())
+    costs = [targets.cost(targets.slack(f + shift)) for shift in y - f]  # it is at a kink
+    best = targets.cost(targets.slack(f + best_shift(targets, 0.0, f)))
+    assert best <= min(costs) * (1 + 1e-9)

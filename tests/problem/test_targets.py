@@ -52,3 +52,26 @@ def test_far_targets_do_not_count_unless_a_model_reaches_them() -> None:
     assert targets.scale(far + 100, 0.0) == pytest.approx(100)
     for primal in (0.999 * far, 1.0):  # more than that costs less than `far` alone would
         assert targets.scale(primal, 0.0) == primal
+
+
+@pytest.mark.parametrize("n", [3, 200, 5000])
+@pytest.mark.parametrize("excess", [0.001, 0.3, 0.9])
+def test_a_balanced_point_gives_up_what_loses_least(n: int, excess: float) -> None:
+    """Against sorting all rows: the first of the heavier side give way, until both sides weigh the same."""
+    rng = np.random.default_rng(n)
+    y, box = rng.choice([-1.0, 1.0], n), rng.uniform(0.5, 1.5, n)
+    y[:2] = 1, -1
+    f = rng.standard_normal(n).round(2)  # with ties
+    targets = SingleTarget.of_labels(y, box)
+    alpha = box * rng.uniform(0, 1, n)
+    alpha[y < 0] *= (1 - excess) * alpha[y > 0].sum() / alpha[y < 0].sum()
+    targets = SingleTarget.of_labels(y, np.maximum(box, alpha))
+    slack, expected = targets.slack(f), alpha.copy()
+    left = float((alpha * y).sum())
+    for i in sorted(np.flatnonzero(y > 0), key=lambda i: slack[i]):
+        less = min(left, expected[i])
+        expected[i] -= less
+        left -= less
+    found = targets.balanced(alpha, slack)
+    assert (found * y).sum() == pytest.approx(0, abs=1e-9 * n)
+    np.testing.assert_allclose(found, expected, atol=1e-9)

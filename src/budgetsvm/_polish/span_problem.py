@@ -237,6 +237,7 @@ def rough_length(line: Line) -> float:
 
 
 _FIRST_SHIFT, _LONGER, _LONGEST_SHIFT = 0.25, 4.0, 1e6
+_WINDOW = 1 / 64  # of shifts
 
 
 def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
@@ -266,13 +267,33 @@ def _between_kinks(targets: SingleTarget, f: _Vector) -> float:
     """
     y, slack = targets.y, targets.slack(f)
     places = np.concatenate([y * (slack - kink) for kink in targets.loss.kinks])
-    order = np.argsort(places, kind="stable")
+    steps = np.tile(targets.box, len(targets.loss.kinks))
     least, largest = targets.loss.slopes
     begin = float(targets.box @ np.where(y > 0, -largest, least))
-    slopes = begin + np.cumsum(np.tile(targets.box, len(targets.loss.kinks))[order])
     rounding = _PRECISION * float(targets.box.sum())
+    near, before = _around_the_best(places, steps, begin, rounding)
+    places, steps = places[near], steps[near]
+    order = np.argsort(places, kind="stable")
+    slopes = before + np.cumsum(steps[order])
     first = int(np.searchsorted(slopes, -rounding))
     last = int(np.searchsorted(slopes, rounding, side="right"))
     if not 0 <= first < len(places):
         return float(places[order[-1]])
     return 0.5 * float(places[order[first]] + places[order[min(last, len(places) - 1)]])
+
+
+def _around_the_best(
+    places: _Vector, steps: _Vector, begin: float, rounding: float
+) -> tuple[NDArray[np.bool_], float]:
+    """Return among which places the slope changes its sign, and what it is before them.
+
+    As a rule that is near by, and most places are not: to sort them all would take longer.
+    """
+    window = _WINDOW
+    while window < _LONGEST_SHIFT:
+        near = abs(places) <= window
+        before = begin + float(steps[places < -window].sum())
+        if before < -rounding and before + float(steps[near].sum()) > rounding:
+            return near, before
+        window *= 8
+    return np.ones(len(places), bool), begin

@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
-from polish.spans import smoothed, span_problem
+from polish.spans import KINDS, PLENTY, basis_of, several_outputs, smoothed, span_problem
 
+from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.newton.hessian import HessianSolver
-from budgetsvm._polish.newton.smooth_problem import SmoothProblem, newton_step
+from budgetsvm._polish.newton.smooth_problem import (
+    SmoothProblem,
+    go_along,
+    newton_direction,
+    newton_step,
+)
+from budgetsvm._polish.span_problem import SpanProblem
 
 
 @pytest.mark.parametrize("width", [4.0, 0.5, 0.02])
@@ -82,3 +89,46 @@ def test_newton_steps_decrease_the_smooth_objective(width: float, C: float) -> N
         last = value
     if width >= 0.25 and C <= 1:  # it has converged
         assert step.decrease < 1e-6 * last
+
+
+def test_what_rows_weigh_follows_the_values_and_the_width() -> None:
+    problem = smoothed(span_problem(), 0.5)
+    f = np.random.default_rng(5).standard_normal(400)
+    for width in (0.5, 0.25, 1.0, 0.5):
+        problem.width = width
+        slack = problem.targets.slack(f)
+        np.testing.assert_array_equal(problem.inside(f).rows, np.flatnonzero(abs(slack) < width))
+    assert len(problem.inside(f + 9).rows) < len(problem.inside(f).rows)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("width", [4.0, 0.5, 0.05])
+def test_the_dual_point_after_a_step_is_feasible_and_certifies(name: str, width: float) -> None:
+    """D(α) ≤ min P for any w; and where no α ends at a bound, w(α) = w + step."""
+    outputs, loss = several_outputs(name), KINDS[name]
+    matrix = KernelMatrix(outputs.rows, basis_of(outputs, constant=False), 1, PLENTY)
+    span = SpanProblem(matrix, outputs.targets.of_output(0))
+    problem, solver = smoothed(span, width), HessianSolver(span.matrix.basis)
+    solver.precision = 1e-9
+    w = np.zeros(span.matrix.basis.dimension)
+    f, free = span.values(w), 0
+    for _ in range(12):
+        alpha = problem.alpha(f)
+        gradient = problem.gradient(w, f)
+        step, _ = newton_direction(problem, f, gradient, solver)
+        after = problem.alpha_after(alpha, f, step)
+        rows, weights = problem.inside(f)
+        own = weights[rows] * problem.scale * span.targets.y[rows] * span.matrix.times(step)[rows]
+        if np.allclose(after[rows], alpha[rows] - own, rtol=1e-6, atol=1e-9):
+            np.testing.assert_allclose(span.point(after), w + step, atol=1e-5)
+            free += 1
+        np.testing.assert_array_equal(np.delete(after, rows), np.delete(alpha, rows))
+        span.offer_dual(after, span.point(after))
+        taken = go_along(problem, w, f, (step, 0.0))
+        w, f = taken.w, taken.f
+        span.offer_primal(w, f)
+    assert free > 0
+    assert np.isfinite(span.gap)  # an infinite one says that D exceeds P
+    if width == 0.05 or not loss.has_kinks:
+        assert span.gap < 0.05
+

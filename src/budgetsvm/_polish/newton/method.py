@@ -107,7 +107,7 @@ def _follow(
         if finished():
             return w
         if step.decrease < _ON_THE_WAY * scale or steps >= _MOST_STEPS:
-            if len(problem.inside(f)) <= few or problem.excess(f) < _EXCESS * tol * scale:
+            if len(problem.inside(f).rows) <= few or problem.excess(f) < _EXCESS * tol * scale:
                 return w
             problem.width *= _NARROWING[0]
             steps = 0
@@ -200,7 +200,7 @@ class NewtonMethod:
         span, (step, decrease) = self.span, direction
         few = min(_INSIDERS * span.matrix.n, span.matrix.most_some)
         promising = decrease <= _PROMISING * self.tol * span.scale and span.matrix.at_hand
-        if not promising or len(problem.inside(self.f)) > few:
+        if not promising or len(problem.inside(self.f).rows) > few:
             return False
         after = span.feasible(problem.alpha_after(alpha, self.f, step), self.f)
         change = span.matrix.transposed_times((after - alpha) * span.targets.y)

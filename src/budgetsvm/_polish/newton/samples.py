@@ -75,15 +75,13 @@ class Samples:
         own = weights[indices]
         heavy = own > _HEAVY * own.mean() if len(own) else np.zeros(0, bool)
         self._heavy, self._light = indices[heavy], indices[~heavy]
-        self._order: _Indices | None = None
 
     def of(self, count: int) -> Sample:
         """Return a sample of about so many rows; heavy ones, whom nobody can stand for, come on top."""
         if count >= len(self._light):
             return self.everything
-        if self._order is None:
-            self._order = self._light[np.argsort(self._light.astype(np.uint64) * _GOLDEN)]
-        some, weights = self._order[:count], np.zeros_like(self._weights)
+        first = np.argpartition(self._light.astype(np.uint64) * _GOLDEN, count)[:count]
+        some, weights = self._light[first], np.zeros_like(self._weights)
         light = self._weights[self._light].sum(), self._weights[some].sum()
         factor = float(light[0] / light[1])
         weights[some] = self._weights[some]

@@ -7,7 +7,8 @@ the two is the *excess* Σ_i C_i (φ(u_i) + φ*(α_i / C_i)) - α_i u_i, to whic
 contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,13 @@ from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.span_problem import Line, rough_length
 from budgetsvm._problem.targets import SingleTarget
+
+
+class Inside(NamedTuple):
+    """The rows inside the width, and C_i φ''(u_i) of all rows, as multiples of `scale`: zero outside."""
+
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float64]
 
 
 @dataclass(eq=False)
@@ -29,6 +37,8 @@ class SmoothProblem:
     targets: SingleTarget
     width: float
     fixed: NDArray[np.float64]
+    #: Values, a width, and what rows inside weigh: that of the same values is asked for several times.
+    _seen: tuple[NDArray[np.float64], float, "Inside"] | None = field(default=None, init=False)
 
     def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dual point that belongs to values f."""
@@ -50,21 +60,21 @@ class SmoothProblem:
         """What the curvature of all rows inside the width has in common."""
         return 0.5 / self.width if self.targets.loss.has_kinks else 1.0
 
-    def weights(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return C_i φ''(u_i), as multiples of the scale; zero outside the width."""
-        curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
-        return self.targets.box * (curvature / self.scale)
-
-    def inside(self, f: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which rows lie inside the width."""
-        return np.flatnonzero(self.weights(f))
+    def inside(self, f: NDArray[np.float64]) -> "Inside":
+        """Return which rows lie inside the width, and their curvature."""
+        if self._seen is None or self._seen[0] is not f or self._seen[1] != self.width:
+            curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
+            weights = self.targets.box * (curvature / self.scale)
+            self._seen = f, self.width, Inside(np.flatnonzero(weights), weights)
+        return self._seen[2]
 
     def excess(self, f: NDArray[np.float64]) -> float:
         """Return the duality gap that the smoothing leaves where w is optimal."""
         if not self.targets.loss.has_kinks:
             return 0.0
-        some = self.targets.some(self.inside(f))
-        return some.gap(some.slack(f[self.inside(f)]), self.width)
+        rows = self.inside(f).rows
+        some = self.targets.some(rows)
+        return some.gap(some.slack(f[rows]), self.width)
 
     def alpha_after(
         self, alpha: NDArray[np.float64], f: NDArray[np.float64], step: NDArray[np.float64]
@@ -74,8 +84,7 @@ class SmoothProblem:
         For Newton's step that is w(α) = w + step, but for rows whose α ends at a bound: only these are in the way of a
         certificate, and not the ones that come inside on the way.
         """
-        weights = self.weights(f)
-        rows = np.flatnonzero(weights)
+        rows, weights = self.inside(f)
         some = self.targets.some(rows)
         change = some.y * self.matrix.some(rows).times(step)
         after = alpha.copy()
@@ -114,7 +123,7 @@ def newton_direction(
     solver: HessianSolver,
 ) -> tuple[NDArray[np.float64], float]:
     """Return the whole step, and by how much it is predicted to decrease the objective."""
-    step = -solver.solve(problem.matrix, problem.weights(f), problem.scale, gradient)
+    step = -solver.solve(problem.matrix, problem.inside(f).weights, problem.scale, gradient)
     decrease = -float(gradient @ step)
     solver.steps, solver.decrease = solver.steps + 1, decrease
     return step, decrease
