@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
-from budgetsvm.cli._svm_options import SvmCommand, svm_options
+from budgetsvm.cli._stand_ins import import_sklearn
 
 
 @click.command("cv", cls=SvmCommand, context_settings={"show_default": True})
@@ -29,6 +30,7 @@ def command(data: str, folds: int, **options: Any) -> None:
 
 def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
     """Print the scores of all folds, and their mean."""
+    import_sklearn()
     import numpy as np
     from sklearn.model_selection import KFold, StratifiedKFold
     from sklearn.model_selection import cross_validate as validate

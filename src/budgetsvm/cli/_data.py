@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._files import as_file
+from budgetsvm.cli._stand_ins import import_sklearn
 
 _OPTIONS = (
     click.option(
@@ -113,6 +114,7 @@ def load_for(
     A model of LIBSVM does not say how many features it is for. Those that no support vector has count all the same,
     and those that no row has are zero.
     """
+    import_sklearn()
     from budgetsvm import load
 
     machine = load(model)

@@ -8,6 +8,7 @@ import click
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._files import keep_apart
 from budgetsvm.cli._output import quiet_option
+from budgetsvm.cli._stand_ins import import_sklearn
 
 
 @click.command("predict", context_settings={"show_default": True})
@@ -39,6 +40,7 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     if decision and probability == "1":
         raise click.UsageError("--decision and -b 1 are two things: ask for one of them")
     out = None if out is None or str(out) == "-" else out
+    import_sklearn()
     keep_apart(out, "the output", data=data, model=model, labels=options["labels"])
     machine, X, y = load_for(model, data, options, need_labels=False)
     set_names(machine, None)

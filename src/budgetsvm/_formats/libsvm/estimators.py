@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
@@ -17,6 +16,7 @@ from budgetsvm._formats.libsvm.model import CLASSIFIERS, KERNELS, ONE_CLASS, Lib
 from budgetsvm._formats.libsvm.pairs import by_rank, libsvm_layout, pair_coefficients
 from budgetsvm._formats.libsvm.read import read_libsvm, warn_of_probabilities
 from budgetsvm._formats.libsvm.write import libsvm_text
+from budgetsvm._formats.scalers import is_pipeline
 from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
@@ -153,7 +153,7 @@ def to_libsvm(estimator: Any) -> str:
 
 
 def _model_of(estimator: Any) -> LibsvmModel:
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
         if len(steps) != 1:
             message = (

@@ -7,6 +7,7 @@ import click
 
 from budgetsvm.cli._data import data_options, load_for, names_of, set_names
 from budgetsvm.cli._output import quiet_option
+from budgetsvm.cli._stand_ins import import_sklearn
 
 _SUFFIXES = {
     ".bsvm": "native",
@@ -52,6 +53,7 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
       budgetsvm convert --budget 200 big.model small.model
       budgetsvm convert --storage int8 small.bsvm small.h
     """
+    import_sklearn()
     from budgetsvm import load
 
     kind = to or _SUFFIXES.get(out.suffix)
