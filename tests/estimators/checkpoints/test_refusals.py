@@ -116,8 +116,8 @@ def test_other_versions(tmp_path: Path) -> None:
     path = tmp_path / "it"
     record = from_bytes(left_by(SCENARIOS["two classes"], path), "it", CHECKPOINT)
     for change, match in (
-        ({"version": 2}, "is 2, of budgetsvm .*reads 1 only"),
-        ({"version": 0}, "is 0, of budgetsvm"),
+        ({"version": 3}, "is 3, of budgetsvm .*reads 2 only"),
+        ({"version": 1}, "is 1, of budgetsvm"),
         ({"library": "99.0"}, "is 99.0; this budgetsvm is"),
     ):
         path.write_bytes(b"".join(to_bytes(record | change, CHECKPOINT)))
