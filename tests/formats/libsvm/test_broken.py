@@ -30,8 +30,8 @@ SV
 
 
 def test_the_good_one() -> None:
-    """Also with the line ends of other systems, and without the last one."""
-    for text in (GOOD, GOOD.replace("\n", "\r\n"), GOOD.rstrip(), GOOD.replace(" ", "\t")):
+    """Also with the line ends of other systems, and blanks behind the last one."""
+    for text in (GOOD, GOOD.replace("\n", "\r\n"), GOOD + " \n ", GOOD.replace(" ", "\t")):
         model = read_libsvm(text.encode(), "a")
         assert model.points.tolist() == [[0.5, -1, 0, 0], [0, 0.3, 0, 0], [0.25, 0, 0, 2]]
         assert model.coef.tolist() == [[1, 0.5, -1.5]]
@@ -84,6 +84,15 @@ def test_errors_name_the_line(old: str, new: str, message: str) -> None:
     assert GOOD.count(old) == 1
     with pytest.raises(ValueError, match=message):
         of_libsvm(GOOD.replace(old, new).encode(), "a")
+
+
+def test_a_file_that_was_cut_off_anywhere_is_refused() -> None:
+    """In its last line, too, where what is left may well be a support vector."""
+    for size in range(len("svm_type"), len(GOOD)):
+        with pytest.raises(ValueError, match=r"^a"):
+            of_libsvm(GOOD[:size].encode(), "a")
+    with pytest.raises(ValueError, match="line 14: the file ends within the line, and was cut off"):
+        of_libsvm(GOOD.removesuffix("\n").encode(), "a")
 
 
 def test_too_few_features() -> None:

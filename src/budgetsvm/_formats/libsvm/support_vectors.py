@@ -49,7 +49,7 @@ def read_support_vectors(
     text: bytes, at: int, *, line: int, n_coef: int, count: int, where: str
 ) -> SupportVectors:
     """Read `count` lines from a place in a text on; `line` is the number of the first one."""
-    n_lines = text.count(b"\n", at) + (at < len(text) and not text.endswith(b"\n"))
+    n_lines = text.count(b"\n", at) + bool(text[max(at, text.rfind(b"\n") + 1) :].strip())
     if n_lines < count:
         _refuse(where, line + n_lines, f"there are {n_lines} support vectors, not {count}")
     if 2 * n_coef * count > len(text) - at + 1:
@@ -58,7 +58,9 @@ def read_support_vectors(
     begin = at
     for number in range(count):
         end = text.find(b"\n", at)
-        end = len(text) if end < 0 else end
+        if end < 0:  # LIBSVM ends every line; without that, nobody knows what is missing
+            problem = "the file ends within the line, and was cut off; if it was not, put a line end behind it"
+            _refuse(where, line + number, problem)
         _check(text, at, end, n_coef=n_coef, line=line + number, where=where)
         at = min(end + 1, len(text))
         if at - begin >= _BLOCK or number == count - 1:
