@@ -220,6 +220,21 @@ def test_hostile_states(name: str, tmp_path: Path) -> None:
     assert count > 60
 
 
+@pytest.mark.parametrize("place", [("terms", "coef"), ("alpha",)], ids=str)
+def test_numbers_whose_sums_would_be_infinite(place: tuple[str, ...], tmp_path: Path) -> None:
+    scenario, path = SCENARIOS["two classes"], tmp_path / "it"
+    record = from_bytes(left_by(scenario, path), "it", CHECKPOINT)
+
+    def huge(values: Any) -> Any:
+        values = np.array(values)
+        values.flat[0] = 1e300
+        return values
+
+    other = changed(record, ("state", "trainer", *place), huge)
+    path.write_bytes(b"".join(to_bytes(other, CHECKPOINT)))
+    refused(scenario, path, "has values too large for their squares")
+
+
 @pytest.mark.parametrize("place", ["t", "lost", "history", "seconds"])
 def test_what_cannot_be_known_does_no_harm(place: str, tmp_path: Path) -> None:
     scenario, path = SCENARIOS["bsgd"], tmp_path / "it"
