@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._options.effects import warn_without_effect
 from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
@@ -25,6 +26,7 @@ def command(data: str, folds: int, **options: Any) -> None:
     \b
       budgetsvm cv -v 5 -c 32 -g 2 ijcnn1
     """
+    warn_without_effect(options)
     cross_validate(data, folds, options)
 
 
