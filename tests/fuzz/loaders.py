@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from fuzz import seeds
-from fuzz.inside import arrays_inside, record_inside
+from fuzz.inside import arrays_inside, compressed_inside, record_inside
 
 import budgetsvm
 from budgetsvm._estimators.checkpoints.contents import CHECKPOINT
@@ -78,6 +78,14 @@ LOADERS = {
     # Points of up to 64 MiB, and their copies: a small file may well have features of high numbers.
     "LIBSVM model": Loader(_model, seeds.libsvm_models, seeds.LIBSVM_WORDS, constant=256 << 20),
     "LIBSVM data": Loader(partial(_data, format="libsvm"), seeds.libsvm_data),
+    # xz may have 256 MiB for its dictionary.
+    "compressed": Loader(
+        partial(_data, format="libsvm"),
+        seeds.compressed,
+        (b"\xfd7zXZ\x00", b"BZh9", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"),
+        lambda n: compressed_inside(seeds.libsvm_data(), n),
+        constant=300 << 20,
+    ),
     "CSV": Loader(partial(_data, format="csv", target=0), seeds.csv_data),
     "NPY": Loader(_data, seeds.arrays, seeds.ARRAY_WORDS, suffix=".npy"),
     "NPZ": Loader(

@@ -26,6 +26,10 @@ def _zstandard() -> Any:
         raise ImportError(message) from error
 
 
+# A few bytes can ask for gigabytes; `xz -9` takes 65 MiB.
+_MOST_MEMORY = 1 << 28
+
+
 def _streams(kind: str, make: Callable[[], Any]) -> Callable[[Path], Any]:
     return lambda path: Streams(path, kind, make)
 
@@ -33,7 +37,7 @@ def _streams(kind: str, make: Callable[[], Any]) -> Callable[[Path], Any]:
 _OPEN: dict[str, Callable[[Path], Any]] = {
     "gzip": gzip.open,
     "bzip2": _streams("bzip2", bz2.BZ2Decompressor),
-    "xz": _streams("xz", lzma.LZMADecompressor),
+    "xz": _streams("xz", partial(lzma.LZMADecompressor, memlimit=_MOST_MEMORY)),
     "Zstandard": _streams("Zstandard", lambda: _zstandard().ZstdDecompressor()),
 }
 _BY_SUFFIX = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip", ".zst": "Zstandard"}
