@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from fuzz import seeds
 from fuzz.inside import arrays_inside, compressed_inside, record_inside
+from scipy import sparse
 
 import budgetsvm
 from budgetsvm._estimators.checkpoints.contents import CHECKPOINT
 from budgetsvm._formats.native import MODEL
 from budgetsvm.cli._scale.ranges import Ranges
 from budgetsvm.streams import read_blocks
+
+_FEW_FEATURES = 10_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,9 @@ def _check(X: Any, y: Any) -> None:
 def _model(path: Path) -> None:
     """Load a model, which then has something to say."""
     machine = budgetsvm.load(path)
-    said = machine.predict(np.zeros((2, machine.n_features_in_)))
+    rows = sparse.csr_array((2, machine.n_features_in_))  # of which there may be a great many
+    few = machine.n_features_in_ <= _FEW_FEATURES
+    said = machine.predict(rows.toarray() if few else rows)
     assert len(said) == 2
 
 

@@ -54,7 +54,7 @@ def _parameters(model: LibsvmModel) -> dict[str, Any]:
     return {
         "kernel": model.kernel.name,
         **{name: getattr(model.kernel, name) for name in numbers},
-        "budget": max(1, len(model.points)),
+        "budget": max(1, model.points.shape[0]),
         "maintenance": "merge" if model.kernel.mergeable else "project",
     }
 
@@ -144,7 +144,7 @@ def to_libsvm(estimator: Any) -> str:
     """
     model = _model_of(estimator)
     if (
-        len(model.points) == 0
+        model.points.shape[0] == 0
     ):  # a support vector that counts for nothing, and says how many features there are
         points, coef = np.zeros((1, estimator.n_features_in_)), np.zeros((len(model.coef), 1))
         counts = None if model.counts is None else np.eye(1, len(model.counts), dtype=np.int64)[0]

@@ -6,10 +6,11 @@ read from many lines at once.
 
 import re
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 _NUMBER = rb"[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
 _COEF = re.compile(rb"[ \t]*+(" + _NUMBER + rb")(?![^ \t\r\n])")
@@ -38,11 +39,12 @@ class SupportVectors:
         """How many features the vectors have at least."""
         return int(self.columns.max(initial=-1)) + 1
 
-    def dense(self, n_features: int) -> NDArray[np.float64]:
-        """Return the vectors as rows."""
-        points = np.zeros((len(self.starts) - 1, n_features))
-        points[np.repeat(np.arange(len(points)), np.diff(self.starts)), self.columns] = self.values
-        return points
+    def sparse(self, n_features: int) -> Any:
+        """Return the vectors as rows, without zeros."""
+        shape = (len(self.starts) - 1, n_features)
+        rows = sparse.csr_array((self.values, self.columns, self.starts.astype(np.int32)), shape)
+        rows.eliminate_zeros()
+        return rows
 
 
 def read_support_vectors(
