@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 #: Found by ``python -X importtime``; the last two are named by SciPy, in ``from numpy import *``.
-NOT_NEEDED = ("scipy.stats", "pandas", "numpy.testing", "numpy.f2py")
+NOT_NEEDED = ("scipy.special", "scipy.stats", "pandas", "numpy.testing", "numpy.f2py")
 
 
 class _StandIn(ModuleType):
