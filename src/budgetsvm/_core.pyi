@@ -186,6 +186,26 @@ def climb(
     largest violation.
     """
 
+def climb_blocks(
+    blocks: tuple[_Float, _Float, _Float, _Float],
+    targets: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    epsilon: float,
+    beta: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    scale: tuple[float, float],
+    tolerance: float,
+    most_rounds: int,
+) -> tuple[float, float, float, float, int]:
+    """Climb the dual Σ target_i β_i - ε|β_i| - ½ β·Kβ with Σ β_i = 0 and bounds of every β_i; feasible to begin with.
+
+    K is given for two groups of rows that follow each other, in four blocks; the second group may be empty. β and the residuals
+    target_i - f_i change in place, until the gap is within the tolerance or for so many rounds. It is measured by the
+    cost of no model, and the part of it that any model has (`scale`). Returns P, D, what
+    their gap is measured by, the bias, and the rounds made.
+    """
+
 def reduce(
     terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance, budget: int
 ) -> tuple[int, float]:
