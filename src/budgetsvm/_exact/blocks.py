@@ -21,7 +21,7 @@ from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.points import points_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows, dense_points
-from budgetsvm._problem.targets import SingleTarget
+from budgetsvm._problem.targets import SingleTarget, Targets
 from budgetsvm.kernels import Kernel, KernelInPython
 from budgetsvm.losses import EpsilonInsensitive, Hinge
 
@@ -37,11 +37,10 @@ _SET_SIZE = 192  # rows of the core's working set
 _ROUNDS_PER_SET, _FEWEST_ROUNDS = 20, 60
 
 
-def held_values(problem: Problem) -> float:
+def held_values(targets: Targets) -> float:
     """Return how many kernel values are held at the same time."""
-    targets, n = problem.targets, len(problem.rows)
     if not isinstance(targets, PairTargets):
-        return float(n) * n
+        return float(len(targets)) ** 2
     counts = np.bincount(targets.labels).astype(np.float64)
     return float(counts @ counts + 2 * np.sort(counts)[-2:].prod())
 

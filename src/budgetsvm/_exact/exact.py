@@ -40,7 +40,7 @@ _ROWS_AT_ONCE = 256  # whose values a kernel is asked for
 _ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _CLOSER = 1e-3  # the gap to come to where all kernel values are at hand, as it takes little time
-_MOST_HELD = 1 << 30  # bytes of kernel values, all of which are at hand
+_MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
 
@@ -142,7 +142,7 @@ def _on_blocks(problem: Problem, how: Polishing, budget: int) -> bool:
         return False
     size = np.dtype(problem.rows.dtype).itemsize
     most = min(_MOST_HELD, HELD_SHARE * how.limits.memory)
-    return size * held_values(problem) <= most
+    return size * held_values(problem.targets) <= most
 
 
 def _attempt_on_blocks(
