@@ -206,6 +206,27 @@ def climb_blocks(
     their gap is measured by, the bias, and the rounds made.
     """
 
+def ascend_pairs(
+    features: _Float,
+    curvature: _Float,
+    box: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    goal: float,
+    most_rounds: int,
+    seed: int,
+    w: NDArray[np.float64],
+    point: NDArray[np.float64],
+    certificates: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+) -> None:
+    """Solve pairs of classes by coordinate ascent: hinge loss, and a constant as last feature that costs nothing.
+
+    Class c has the rows from starts[c] on. Each pair has its rounds until its gap is within the goal, or so many. Its best w,
+    w(α) without the constant, and P, D, what their gap is measured by, and the passes made are a row each; α, of the rows of
+    both its classes, follows that of the pair before. All of these are zero to begin with.
+    """
+
 def reduce(
     terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance, budget: int
 ) -> tuple[int, float]:

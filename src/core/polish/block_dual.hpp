@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "leaf/leaf.hpp"
+#include "polish/gap_scale.hpp"
 #include "polish/pair_steps.hpp"
 
 namespace budgetsvm {
@@ -41,17 +42,6 @@ struct BlockSolution {
     std::int64_t rounds = 0;
 
     bool within(double tolerance) const { return primal - dual <= tolerance * scale; }
-};
-
-// What a gap is measured by: see _problem/targets.py.
-struct GapScale {
-    double trivial;   // what no model at all costs
-    double hopeless;  // what any model costs
-
-    double operator()(double primal, double dual) const {
-        const double rest = std::max(primal - (hopeless < primal ? hopeless : 0.0), 1e-6 * primal);
-        return std::max(std::min(rest, 3 * (trivial - dual)), 1e-3 * rest);
-    }
 };
 
 // The whole problem: beta begins feasible and with the sum zero, the residuals belong to it.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from budgetsvm._common.limits import Limits
+from budgetsvm._common.memory import LARGEST_LIMIT
 from budgetsvm._estimators.user_input import LEARNED
 from budgetsvm._exact.blocks import held_values
 from budgetsvm._polish.basis import Basis
@@ -64,6 +65,6 @@ def _share_of_random_rows(X: Any, kernel: Kernel) -> float:
     rows = Rows(X, np.float64, None, sparse_pays(X, kernel))
     # Always the same rows, so that the budget is the same for the same data.
     chosen = np.sort(np.random.default_rng(1).choice(len(rows), LEARNED, replace=False))
-    limits = Limits(1.0, 1, np.inf, np.inf, 1)
+    limits = Limits(1.0, 1, np.inf, LARGEST_LIMIT, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         return captured_share(rows, Basis.of(points_of(rows, chosen), kernel), limits)
