@@ -60,7 +60,7 @@ def _model_facts(path: Path) -> dict[str, Any]:
             len(machine.classes_) > 10
         )
     facts |= {
-        "terms": f"{len(machine._expansion)} of at most {machine.budget}",
+        "terms": f"{len(machine._expansion)} of at most {machine.budget_}",
         "kernel": machine.kernel_,
     }
     if hasattr(machine, "duality_gap_"):

@@ -155,6 +155,7 @@ def _with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
     if len(model) < len(estimator._expansion):
         small._forget_rows()
     small._expansion, small._dual, small._origin = model, None, None
+    small.budget_ = budget
     return small.set_params(budget=budget)
 
 

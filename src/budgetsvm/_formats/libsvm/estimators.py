@@ -95,6 +95,7 @@ def _set(machine: Any, model: KernelExpansion) -> None:
     """Give a machine a model, as if it had been trained without a certificate."""
     machine._expansion, machine.kernel_, machine._kernel_wanted = model, model.kernel, model.kernel
     machine.n_features_in_ = model.points.shape[1]
+    machine.budget_ = machine.budget
     machine._rows_seen = machine._visits = machine.n_iter_ = 0
     machine.history_ = []
     machine._dual = machine._origin = machine._reservoir = None
