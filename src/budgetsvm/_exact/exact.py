@@ -88,7 +88,10 @@ def solve_exactly(
     budget: int,
     alpha: _Vector | None,
 ) -> Outcome | None:
-    """Solve the full problem, from α if there is one; None: not within the budget, or not at this price."""
+    """Solve the full problem, from α if there is one; None: not within the budget, or not at this price.
+
+    Where all rows may be terms, what was not solved to the end is returned, too: the best of all attempts.
+    """
     with single_threaded_blas():
         found = None
         if _on_blocks(problem, how, budget):
@@ -100,11 +103,22 @@ def solve_exactly(
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
             problem = replace(problem, rows=replace(problem.rows, dtype=np.float64))
             if worth_trying(problem, model.kernel, budget, how.limits):
-                found = _attempt(model, problem, how, budget, found.polished.alpha)
-    if found is None or found.polished.converged:
-        return found
-    # What the time was up for is better than nothing, but not where phase 1 would find something in time.
-    return found if how.limits.late() and len(problem.rows) <= budget else None
+                wide = _attempt(model, problem, how, budget, found.polished.alpha)
+                found = better_outcome(found, wide)
+    # What is not done is better than nothing, but not where phase 1 would find something.
+    return found if found.polished.converged or len(problem.rows) <= budget else None
+
+
+def better_outcome(one: Outcome, other: Outcome | None) -> Outcome:
+    """Return the one that is solved, or has the smaller P, of two attempts at the same problem.
+
+    C may mean something else in a span (`factor`): then they cannot be compared, and it is the first one.
+    """
+    if other is None or one.factor != other.factor:
+        return one
+    if one.polished.converged != other.polished.converged:
+        return one if one.polished.converged else other
+    return one if one.polished.primal <= other.polished.primal else other
 
 
 def _attempt(

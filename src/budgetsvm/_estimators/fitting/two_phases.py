@@ -16,7 +16,7 @@ from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, Trai
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
-from budgetsvm._exact.exact import LEAST_SHARE, solve_exactly, worth_trying
+from budgetsvm._exact.exact import LEAST_SHARE, better_outcome, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, reduce_to_budget, visits_of_epochs
@@ -39,8 +39,7 @@ from budgetsvm.monitoring._watcher import watched_fit
 
 # Of a time limit, for phase 1; a fraction of a second in any case: without terms there is no model.
 _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
-# For the full problem, where phase 1 may come after it, unless that is about to be solved.
-_EXACT_SHARE = 0.25
+_EXACT_SHARE = 0.25  # for the full problem, where phase 1 may come after it
 
 
 class BudgetMachine(CallbackSupport, FittedMachine):
@@ -122,8 +121,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
                 with training.observers.during(Phase("polish", solved=True)):
                     return self._keep(found, training.observers).polished
             self._forget_terms()
-        if exact or not known:
-            problem = self._find_terms(problem, training)
+        problem = self._find_terms(problem, training) if exact or not known else problem
         self._origin = origin
         if not self._polishes:
             return None
@@ -146,10 +144,13 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
         """Solve the full problem where all rows may be terms, in one way or the other."""
         found = self._solve_exactly(problem, training, training.observers)
-        if found is not None:
+        late = found is not None and self._limits(training, look_up=False).late()
+        if found is not None and (late or found.polished.converged):
             return self._keep(found, training.observers)
         self._forget_terms()
-        return self._polish(self._find_terms(problem, training), training)
+        second = self._polish(self._find_terms(problem, training), training)
+        best = better_outcome(second, found)
+        return best if best is second else self._keep(best, training.observers)
 
     def _solve_exactly(
         self, problem: Problem, training: Training, observer: FitObserver
