@@ -131,4 +131,3 @@ def test_the_dual_point_after_a_step_is_feasible_and_certifies(name: str, width:
     assert np.isfinite(span.gap)  # an infinite one says that D exceeds P
     if width == 0.05 or not loss.has_kinks:
         assert span.gap < 0.05
-

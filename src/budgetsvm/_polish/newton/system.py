@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
+from budgetsvm._polish.matrix.interface import Matrix
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
@@ -44,7 +44,9 @@ class Costs:
     def iteration_of_groups(self, size: float) -> float:
         """One with blocks of so many terms along the diagonal."""
         matrices = self.share * self.dimension**2 + size * self.dimension
-        return self.share * self.dimension * self.value * self.n_rows + self.number * matrices + _CALL
+        return (
+            self.share * self.dimension * self.value * self.n_rows + self.number * matrices + _CALL
+        )
 
     @property
     def factor(self) -> float:
