@@ -27,3 +27,11 @@ def client() -> Iterator[Any]:
 @pytest.fixture
 def make_client() -> Any:
     return small_cluster
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _partitions_stay_apart() -> Iterator[None]:
+    """Small partitions are joined, and these are small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("budgetsvm.distributed._input._CELL_VALUES", 0.0)
+        yield

@@ -179,6 +179,17 @@ def test_terms_that_are_rows_have_their_numbers(client: Any) -> None:
     assert found.n_support_.sum() == len(found.support_)
 
 
+def test_small_partitions_are_joined(
+    model: DaskBudgetSVC, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("budgetsvm.distributed._input._CELL_VALUES", 4 * 30 * 1000.0)
+    joined = DaskBudgetSVC(**OPTIONS).fit(*lazy_moons(chunk=350))  # two of them make one
+    assert joined.objective_[0] == pytest.approx(model.objective_[0], rel=1e-2)
+    monkeypatch.setattr("budgetsvm.distributed._input._CELL_VALUES", 0.0)
+    apart = DaskBudgetSVC(**OPTIONS).fit(*lazy_moons(chunk=350))
+    assert joined.traffic_.sent < apart.traffic_.sent  # coefficients go to half as many
+
+
 def test_few_rows_are_solved_in_full(client: Any) -> None:
     X, y = moons()
     options = OPTIONS | {"budget": 1000}

@@ -1,5 +1,6 @@
 """Partitions as they are on their workers: rows, targets and weights that were checked, and what is known of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,6 +139,14 @@ def _norms(rows: Any) -> NDArray[np.float64]:
     if sparse.issparse(rows):
         return squared_norms((rows.data, rows.indices, rows.indptr.astype(np.int64)))
     return squared_norms(rows)
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """Return the rows of several partitions as one; the client has their targets already."""
+    rows = [block.X for block in blocks]
+    if sparse.issparse(rows[0]):
+        return Block(sparse.csr_array(sparse.vstack(rows, format="csr")), None, None)
+    return Block(np.concatenate(rows), None, None)
 
 
 def rows_here(block: Block, chosen: NDArray[np.int64]) -> Any:

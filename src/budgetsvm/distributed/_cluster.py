@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import count
+from time import perf_counter
 from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
@@ -26,6 +27,8 @@ _AT_CLIENT = (
     1 << 20
 )  # bytes of all parts of a sum, up to which a task to add them up takes longer than to fetch them
 _LOOK = 2.0  # seconds between two looks at whether there is anybody who works
+# Seconds between two looks at whether tasks are done: at least, at most, and of the time that it has taken already.
+_SHORTEST_NAP, _LONGEST_NAP, _NAP = 5e-4, 0.05, 0.05
 _PATIENCE = 30.0  # seconds without a worker, or without the scheduler
 
 
@@ -180,31 +183,51 @@ class Cluster:
             raise ClusterError(message) from error
 
     async def _results(self, futures: list[Any]) -> list[Any]:
+        await self._done(futures)
         waiting = asyncio.ensure_future(self.client.gather(futures, asynchronous=True))
         try:
-            idle = 0.0
+            idle = 0.0  # what is done may be lost once more before it is here
             while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
                 idle = 0.0 if await self._anybody() else idle + _LOOK
                 if idle >= self._patience:
-                    raise ClusterError(_NOBODY.format(self._patience))
+                    raise self._end_of_patience()
             return list(waiting.result())
         finally:
             waiting.cancel()
+
+    async def _done(self, futures: list[Any]) -> None:
+        """Wait for tasks to end; in ever longer naps, as a `gather` that is called off would fill the log."""
+        begun = looked = perf_counter()
+        idle = 0.0
+        while not all(future.done() for future in futures):
+            now = perf_counter()
+            if now - looked >= _LOOK:
+                idle = 0.0 if await self._anybody() else idle + now - looked
+                looked = now
+            if idle >= self._patience:
+                raise self._end_of_patience()
+            await asyncio.sleep(min(_LONGEST_NAP, _SHORTEST_NAP + _NAP * (now - begun)))
 
     async def _somebody(self) -> None:
         """Wait for a worker."""
         idle = 0.0
         while not await self._anybody():
             if idle >= self._patience:
-                raise ClusterError(_NOBODY.format(self._patience))
+                raise self._end_of_patience()
             pause = min(0.2, self._patience)
             await asyncio.sleep(pause)
             idle += pause
 
+    def _end_of_patience(self) -> ClusterError:
+        gone = self.client.status != "running"
+        return ClusterError(_GONE if gone else _NOBODY.format(self._patience))
+
     async def _anybody(self) -> bool:
         """Return whether there is a worker; raises where there is no scheduler to ask."""
-        if self.client.status != "running":
+        if self.client.status == "connecting":
             return False
+        if self.client.status != "running":
+            raise ClusterError(_GONE)
         try:
             asked = self.client.scheduler.identity(n_workers=1)
             return bool((await asyncio.wait_for(asked, self._patience))["workers"])

@@ -11,10 +11,12 @@ from dask.array import Array
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
-from budgetsvm.distributed._blocks import Summary, checked_block, summary_of
+from budgetsvm.distributed._blocks import Summary, checked_block, joined, summary_of
 from budgetsvm.distributed._cluster import Cluster
 from budgetsvm.distributed._rows import SpreadX
 
+# Bytes that joined partitions may have, of rows and of kernel values in single precision.
+_CELL_ROWS, _CELL_VALUES, _VALUE = float(1 << 26), float(1 << 27), 4
 _LARGEST = 0.4  # of a worker's memory, that a partition may have: its rows are not all that has to find room
 
 
@@ -37,7 +39,7 @@ def is_lazy(X: Any) -> bool:
     return bool(dask.is_dask_collection(X))
 
 
-def load(cluster: Cluster, X: Any, y: Any, weights: Any) -> Data:
+def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
     """Let workers read and check all partitions; returns them without those that are empty."""
     if not is_lazy(X):
         message = (
@@ -67,15 +69,38 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any) -> Data:
             "X has no rows, or none of positive weight: there is nothing to learn from"
         )
     some = [summaries[i] for i in used]
+    cells = _cells(some, budget)
+    blocks = [[futures[used[i]] for i in cell] for cell in cells]
     spread = SpreadX(
         cluster,
-        [futures[i] for i in used],
-        np.cumsum([summary.n for summary in some]),
+        [
+            cell[0] if len(cell) == 1 else cluster.once("joined_rows", joined, cell)
+            for cell in blocks
+        ],
+        np.cumsum([sum(some[i].n for i in cell) for cell in cells]),
         some[0].n_features,
         some[0].is_sparse,
     )
     given = None if own[0] is not None else y, None if own[1] is not None else weights
     return _put_together(spread, some, given, names)
+
+
+def _cells(parts: Sequence[Summary], budget: int) -> list[list[int]]:
+    """Join partitions that follow each other while they are small: a task takes a few milliseconds, whatever it does.
+
+    That is a matter of the partitions alone: with the number of workers, sums would have other last digits.
+    """
+    cells: list[list[int]] = []
+    room = rows = 0.0
+    for i, part in enumerate(parts):
+        values = float(_VALUE * part.n * budget)
+        if cells and values <= room and part.n_bytes <= rows:
+            cells[-1].append(i)
+        else:
+            cells.append([i])
+            room, rows = _CELL_VALUES, _CELL_ROWS
+        room, rows = room - values, rows - part.n_bytes
+    return cells
 
 
 def _put_together(

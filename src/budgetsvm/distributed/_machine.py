@@ -27,7 +27,7 @@ from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import FitObserver
 
 # Rows that terms are learned from, and the numbers that these have: more make no better terms (docs/distributed.md).
-_SAMPLE_ROWS, _SAMPLE_VALUES = 1 << 18, 1 << 25
+_SAMPLE_ROWS, _SAMPLE_VALUES = 1 << 19, 1 << 25
 _FEW = 4  # rows per term, up to which one machine solves the problem of all rows
 
 
@@ -105,7 +105,7 @@ class SpreadMachine(StreamingMachine):
         """Train on a cluster."""
         self._settings()  # complains before anybody works
         with _session(client) as cluster:
-            self._data = load(cluster, X, y, sample_weight)
+            self._data = load(cluster, X, y, sample_weight, self._most_terms)
             if self._data.X.shape[0] <= _FEW * self._most_terms:
                 self._fit_here()
             else:
