@@ -12,10 +12,10 @@ from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
-from budgetsvm.distributed._blocks import checked_block
 from budgetsvm.distributed._cluster import Cluster, add_up
 from budgetsvm.distributed._matrix import spread_matrix
 from budgetsvm.distributed._rows import SpreadRows, SpreadX
+from budgetsvm.distributed._workers.blocks import checked_block
 
 X = np.random.default_rng(0).standard_normal((500, 3))
 LIMITS = Limits(1e-3, 500, np.inf, 1e9, 1)

@@ -11,12 +11,13 @@ from dask.array import Array
 from dask.delayed import Delayed
 from numpy.typing import NDArray
 
-from budgetsvm.distributed._blocks import Summary, checked_block, joined, summary_of
 from budgetsvm.distributed._cluster import Cluster
 from budgetsvm.distributed._rows import SpreadX
+from budgetsvm.distributed._workers.blocks import Summary, checked_block, joined, summary_of
 
 # Bytes that joined partitions may have, of rows and of kernel values in single precision.
 _CELL_ROWS, _CELL_VALUES, _VALUE = float(1 << 26), float(1 << 27), 4
+_TARGETS, _WEIGHTS = "__budgetsvm_y__", "__budgetsvm_weight__"
 _LARGEST = 0.4  # of a worker's memory, that a partition may have: its rows are not all that has to find room
 
 
@@ -50,7 +51,7 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
     limits = [one["memory_limit"] for one in cluster.workers().values()]
     limit = min((one for one in limits if one), default=None)
     names = _names(X)
-    X = _whole_rows(X, limit)
+    X, y, weights = _one_frame(_whole_rows(X, limit), y, weights)
     blocks = _partitions(X, "X")
     own = [_beside(X, blocks, one, name) for one, name in ((y, "y"), (weights, "sample_weight"))]
     columns = [[None] * len(blocks) if column is None else column for column in own]
@@ -81,7 +82,10 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
         some[0].n_features,
         some[0].is_sparse,
     )
-    given = None if own[0] is not None else y, None if own[1] is not None else weights
+    given = (
+        None if own[0] is not None else y,
+        None if own[1] is not None else weights,
+    )
     return _put_together(spread, some, given, names)
 
 
@@ -147,6 +151,29 @@ def _whole_rows(X: Any, limit: float | None) -> Any:
     if limit is not None and _is_dense(X) and np.isfinite(sizes).all():
         _check_size(int(sizes.argmax()), float(sizes.max()), limit)
     return X
+
+
+def _one_frame(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return a data frame with its targets and weights as blocks: Dask reads columns by themselves in other partitions."""
+    if not hasattr(X, "columns"):
+        return X, y, weights
+    beside = {
+        name: column
+        for name, column in ((_TARGETS, y), (_WEIGHTS, weights))
+        if hasattr(column, "to_frame") and is_lazy(column)
+    }
+    if not beside:
+        return X, y, weights
+    n_features, split = len(X.columns), delayed(_split, pure=False)
+    parts = X.assign(**beside).to_delayed()
+    blocks = [split(part, n_features) for part in parts]
+    return blocks, None if _TARGETS in beside else y, None if _WEIGHTS in beside else weights
+
+
+def _split(frame: Any, n_features: int) -> Any:
+    """Return the rows of a partition, its targets and its weights."""
+    columns = (frame.get(name) for name in (_TARGETS, _WEIGHTS))
+    return frame.iloc[:, :n_features], *columns
 
 
 def _is_dense(X: Array) -> bool:

@@ -15,10 +15,10 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, Tick
 from budgetsvm._polish.matrix.some_rows import SomeRows
 from budgetsvm._problem.problem import Problem
-from budgetsvm.distributed import _members
 from budgetsvm.distributed._cluster import Cluster
-from budgetsvm.distributed._members import Chosen, Member, SomeOfMember, Terms
 from budgetsvm.distributed._rows import SpreadRows, shares_of
+from budgetsvm.distributed._workers import members as _members
+from budgetsvm.distributed._workers.members import Chosen, Member, SomeOfMember, Terms
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]

@@ -11,11 +11,11 @@ from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.user_input import weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm.distributed._blocks import Block
 from budgetsvm.distributed._lazy import lazy
 from budgetsvm.distributed._machine import SpreadMachine
-from budgetsvm.distributed._members import as_it_is
 from budgetsvm.distributed._rows import SpreadX
+from budgetsvm.distributed._workers.blocks import Block
+from budgetsvm.distributed._workers.members import as_it_is
 
 
 @public_in("budgetsvm.distributed")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm._problem.rows import Rows, Source
-from budgetsvm.distributed._blocks import rows_here, sparse_block
 from budgetsvm.distributed._cluster import Cluster
+from budgetsvm.distributed._workers.blocks import rows_here, sparse_block
 
 
 @dataclass(frozen=True, eq=False)

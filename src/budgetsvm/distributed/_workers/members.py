@@ -20,7 +20,7 @@ from budgetsvm._polish.matrix.blocks import BlockMatrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Rows
-from budgetsvm.distributed._blocks import Block
+from budgetsvm.distributed._workers.blocks import Block
 from budgetsvm.kernels import Kernel
 
 # Of a worker's limit, what may be taken before kernel values are not kept any more: Dask itself writes results to disk
