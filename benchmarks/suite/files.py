@@ -1,4 +1,4 @@
-"""From text to a model: reading against scikit-learn, the command line against LIBSVM's programs, and its start."""
+"""From text to a model: reading against scikit-learn, the command line against other programs, and its start."""
 
 import os
 import re
@@ -29,11 +29,13 @@ from benchmarks.problems.data_sets import (
 from benchmarks.report.record import Column, Record, status
 from budgetsvm.streams import read_blocks
 from budgetsvm.streams._libsvm import blocks as libsvm_blocks
+from budgetsvm.streams._text import read_pieces
 
 TITLE = "Files"
 _DATA, _TRAINED = ("IJCNN", "COVTYPE"), "IJCNN"
 _FASTER, _SHARE, _START = 8.0, 0.1, 0.15
 _BUDGET = 500
+_LPD = "LPD_SVM"  # names a program; it is a peer on a budget, too, in C++
 _READING = (
     Column("data", "data", width=8, left=True),
     Column("MB", "megabytes", ".1f"),
@@ -60,7 +62,8 @@ _PROCESSES = (
 )
 _PROCESS_NOTE = (
     "Whole processes, from the file to the model's file, on all threads that each program uses by itself (svm-train: "
-    "one). svm-train is that of the PATH."
+    f"one). svm-train is that of the PATH; LPD-SVM the program that the environment variable {_LPD} names, if it does, "
+    "in turn with ours."
 )
 
 
@@ -169,7 +172,7 @@ def _start(record: Record, repeat: int) -> dict[str, Any]:
 
 
 def _training(record: Record, path: Path, options: Options) -> Iterator[dict[str, Any]]:
-    """Train by both programs, and compare what their models say of test rows."""
+    """Train by all programs, and compare what their models say of test rows."""
     spec = next(spec for spec in SPECS if spec.name == _TRAINED)
     numbers = ("-c", f"{spec.C:g}", "-g", f"{spec.gamma:g}")
     assert spec.entry.test is not None
@@ -177,10 +180,14 @@ def _training(record: Record, path: Path, options: Options) -> Iterator[dict[str
     own = (sys.executable, "-m", "budgetsvm")
     model, exact = str(path.with_suffix(".bsvm")), str(path.with_suffix(".model"))
     ours = (*own, "train", "-q", *numbers, "-B", str(_BUDGET), str(path), model)
-    seconds = _best({"ours": ours}, options.repeat)["ours"]
+    commands = {"ours": ours} | _lpd(record, spec, path)
+    times = _best(commands, options.repeat)
+    seconds = times["ours"]
     right = _accuracy(_process(*own, "predict", str(test), model, os.devnull))
     row = {"process": f"budgetsvm train -B {_BUDGET} {_TRAINED}", "seconds": seconds}
     row |= {"accuracy": right, "load": load_average()}
+    if "LPD" in times:
+        yield _beside_lpd(record, seconds, times["LPD"], commands["LPD"], test)
     program = shutil.which("svm-train")
     if program is None:
         record.missing.append("svm-train of LIBSVM, in the PATH")
@@ -200,6 +207,35 @@ def _training(record: Record, path: Path, options: Options) -> Iterator[dict[str
     yield row
     other = {"process": f"svm-train {_TRAINED}", "seconds": theirs, "accuracy": exactly}
     yield {**other, "load": load_average()}
+
+
+def _lpd(record: Record, spec: Spec, path: Path) -> dict[str, tuple[str, ...]]:
+    """Return how LPD-SVM is called, if it is at hand."""
+    program = os.environ.get(_LPD, "")
+    if not (program and shutil.which(program)):
+        record.missing.append(f"LPD-SVM, a program named by {_LPD}")
+        return {}
+    model, gamma = str(path.with_suffix(".lpd")), f"{spec.gamma:g}"
+    kernel = (f"{spec.C:g}", "Gaussian", "-gamma", gamma, "-budget", str(_BUDGET))
+    return {"LPD": (program, "train", str(path), model, *kernel)}
+
+
+def _beside_lpd(
+    record: Record, ours: float, theirs: float, command: tuple[str, ...], test: Path
+) -> dict[str, Any]:
+    program, _, path, model, *_ = command
+    text = Path(path).with_suffix(".t")
+    text.write_bytes(b"".join(piece for _, piece in read_pieces(test)))
+    found = re.search(r"error rate: ([\d.]+)%", _process(program, "test", str(text), model))
+    return {
+        "process": f"LPD-SVM train -budget {_BUDGET} {_TRAINED}",
+        "seconds": theirs,
+        "accuracy": None if found is None else 1 - float(found[1]) / 100,
+        "verdict": record.target(
+            ours < theirs, f"{_TRAINED}: {ours / theirs:.2f} of the time of LPD-SVM, at most 1"
+        ),
+        "load": load_average(),
+    }
 
 
 def _accuracy(said: str) -> float:

@@ -186,6 +186,47 @@ def climb(
     largest violation.
     """
 
+def climb_blocks(
+    blocks: tuple[_Float, _Float, _Float, _Float],
+    targets: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    epsilon: float,
+    beta: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    scale: tuple[float, float],
+    tolerance: float,
+    most_rounds: int,
+) -> tuple[float, float, float, float, int]:
+    """Climb the dual Σ target_i β_i - ε|β_i| - ½ β·Kβ with Σ β_i = 0 and bounds of every β_i; feasible to begin with.
+
+    K is given for two groups of rows that follow each other, in four blocks; the second group may be empty. β and the residuals
+    target_i - f_i change in place, until the gap is within the tolerance or for so many rounds. It is measured by the
+    cost of no model, and the part of it that any model has (`scale`). Returns P, D, what
+    their gap is measured by, the bias, and the rounds made.
+    """
+
+def ascend_pairs(
+    features: _Float,
+    curvature: _Float,
+    box: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    goal: float,
+    most_rounds: int,
+    seed: int,
+    w: NDArray[np.float64],
+    point: NDArray[np.float64],
+    certificates: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+) -> None:
+    """Solve pairs of classes by coordinate ascent: hinge loss, and a constant as last feature that costs nothing.
+
+    Class c has the rows from starts[c] on. Each pair has its rounds until its gap is within the goal, or so many. Its best w,
+    w(α) without the constant, and P, D, what their gap is measured by, and the passes made are a row each; α, of the rows of
+    both its classes, follows that of the pair before. All of these are zero to begin with.
+    """
+
 def reduce(
     terms: _Terms, size: int, kernel: _Kernel, maintenance: _Maintenance, budget: int
 ) -> tuple[int, float]:

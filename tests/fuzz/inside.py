@@ -1,9 +1,13 @@
 """Files that are whole on the outside, checksums and all, and broken inside."""
 
+import bz2
+import gzip
 import io
+import lzma
 import random
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,6 +94,18 @@ def _array(array: Any, rng: random.Random) -> Any:
         return array
     with np.errstate(all="ignore"):
         return rng.choice(changes)()
+
+
+def compressed_inside(seeds: Sequence[bytes], number: int) -> bytes:
+    """Return a broken text in one whole stream or two, with something behind them now and then."""
+    rng = random.Random(number)
+    text, squeeze = (
+        mutated(seeds, (), number),
+        rng.choice((bz2.compress, lzma.compress, partial(gzip.compress, mtime=0))),
+    )
+    cut = rng.choice((0, rng.randint(0, len(text))))
+    more = rng.choice((b"", b"", bytes(8), rng.randbytes(20)))
+    return squeeze(text[:cut]) + squeeze(text[cut:]) + more
 
 
 def arrays_inside(seeds: Sequence[bytes], tokens: Sequence[bytes], number: int) -> bytes:

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 from fuzz import seeds
-from fuzz.inside import arrays_inside, record_inside
+from fuzz.inside import arrays_inside, compressed_inside, record_inside
+from scipy import sparse
 
 import budgetsvm
 from budgetsvm._estimators.checkpoints.contents import CHECKPOINT
 from budgetsvm._formats.native import MODEL
 from budgetsvm.cli._scale.ranges import Ranges
 from budgetsvm.streams import read_blocks
+
+_FEW_FEATURES = 10_000
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,9 @@ def _check(X: Any, y: Any) -> None:
 def _model(path: Path) -> None:
     """Load a model, which then has something to say."""
     machine = budgetsvm.load(path)
-    said = machine.predict(np.zeros((2, machine.n_features_in_)))
+    rows = sparse.csr_array((2, machine.n_features_in_))  # of which there may be a great many
+    few = machine.n_features_in_ <= _FEW_FEATURES
+    said = machine.predict(rows.toarray() if few else rows)
     assert len(said) == 2
 
 
@@ -78,6 +83,14 @@ LOADERS = {
     # Points of up to 64 MiB, and their copies: a small file may well have features of high numbers.
     "LIBSVM model": Loader(_model, seeds.libsvm_models, seeds.LIBSVM_WORDS, constant=256 << 20),
     "LIBSVM data": Loader(partial(_data, format="libsvm"), seeds.libsvm_data),
+    # xz may have 256 MiB for its dictionary.
+    "compressed": Loader(
+        partial(_data, format="libsvm"),
+        seeds.compressed,
+        (b"\xfd7zXZ\x00", b"BZh9", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"),
+        lambda n: compressed_inside(seeds.libsvm_data(), n),
+        constant=300 << 20,
+    ),
     "CSV": Loader(partial(_data, format="csv", target=0), seeds.csv_data),
     "NPY": Loader(_data, seeds.arrays, seeds.ARRAY_WORDS, suffix=".npy"),
     "NPZ": Loader(

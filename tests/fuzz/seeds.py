@@ -1,6 +1,9 @@
 """Good files, from which broken ones are made."""
 
+import bz2
+import gzip
 import io
+import lzma
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -100,6 +103,19 @@ def libsvm_data() -> Sequence[bytes]:
             lambda path: dump_svmlight_file(rows, np.arange(50), str(path)),
         ),
     ]
+
+
+def zipped(data: bytes) -> bytes:
+    """Return a gzip file that does not say when it was made."""
+    return gzip.compress(data, mtime=0)
+
+
+@cache
+def compressed() -> Sequence[bytes]:
+    """Rows in compressed files, of one stream and of several."""
+    kinds: list[Callable[[bytes], bytes]] = [zipped, bz2.compress, lzma.compress]
+    whole = [squeeze(text) for squeeze in kinds for text in libsvm_data()]
+    return [*whole, *(squeeze(b"1 1:2\n") * 3 for squeeze in kinds)]
 
 
 @cache

@@ -147,7 +147,11 @@ def test_missing_string_labels(tmp_path):
             {},
             r"say which column of .* holds the labels.*there are the columns 'a', 'b'",
         ),
-        ("1,2\n", {}, "say which column .* target=-1 .the last.; there are 2 columns"),
+        (
+            "1,2\n",
+            {},
+            "say which column .* target=-1 .the last., or target=False if none does; there are 2 columns",
+        ),
         ("a,b\n1,2\n", {"target": "y"}, "no column 'y' .target.; it has the columns 'a', 'b'"),
         ("1,2\n", {"target": 2}, "no column 2 .target.; it has 2 columns"),
         ("1,2\n", {"target": -3}, "no column -3"),

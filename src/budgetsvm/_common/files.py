@@ -29,10 +29,11 @@ def replacing(path: Path, *, durable: bool = False, suffix: str = "") -> Iterato
     """Write a file that appears only when it is complete: another process may be reading.
 
     A durable one is on the disk before it takes the place of what was there, has the access rights that a new
-    file would have, and is written in place where there is no file but a device, say. With a suffix, the file has
+    file would have, and is written in place where there is a device, say, or what another program has opened
+    (/dev/stdout, /dev/fd/3), which would not see what takes its place. With a suffix, the file has
     that behind its name while it is written: what a process that is killed leaves, the next one writes over.
     """
-    if durable and path.exists() and not path.is_file():
+    if durable and path.exists() and not (path.is_file() and _has_a_place(path)):
         with path.open("wb") as stream:
             yield stream
         return
@@ -52,6 +53,12 @@ def replacing(path: Path, *, durable: bool = False, suffix: str = "") -> Iterato
             temporary.unlink(missing_ok=True)
     if durable:
         _keep_name(path)
+
+
+def _has_a_place(path: Path) -> bool:
+    """Whether a file is meant by its name, and not by the number under which it is open."""
+    folder = f"{path.absolute().parent}/"
+    return folder not in ("/dev/", "/dev/fd/") and not folder.startswith("/proc/")
 
 
 def new_beside(path: Path, suffix: str = "") -> Any:

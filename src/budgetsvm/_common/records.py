@@ -94,6 +94,14 @@ class Fields:
             self.fail(name, "has NaN or infinity in it")
         return np.require(value, requirements=["C", "A"])
 
+    def weights(self, name: str, shape: tuple[Any, ...], dtype: Any = np.float64) -> NDArray[Any]:
+        """Return factors of sums that are to stay finite: numbers that have finite squares."""
+        value = self.array(name, (dtype,), shape, finite=True)
+        with np.errstate(over="ignore"):
+            if not np.isfinite(np.square(value).sum()):
+                self.fail(name, "has values too large for their squares")
+        return value
+
     def scalar(self, name: str) -> Any:
         """Return None, a string, a truth value or a number, of Python or NumPy."""
         return self.as_scalar(name, self.take(name))

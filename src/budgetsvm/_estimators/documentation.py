@@ -20,9 +20,9 @@ degree : int, default=3
     Degree of the kernel "poly".
 coef0 : float, default=0.0
     Constant of the kernels "poly" and "sigmoid".
-budget : int or None, default=500
-    The largest number of terms that the model may have. None is no limit: training then
-    approaches the exact machine, at its cost.
+budget : int, "auto" or None, default="auto"
+    The largest number of terms that the model may have; "auto" lets the data decide, see `budget_`. None is no
+    limit: training then approaches the exact machine, at its cost.
 solver : {[solvers]} or Solver, default="bsca"
     Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
     budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
@@ -89,6 +89,11 @@ n_support_ : ndarray of shape (1,)
     The number of terms.
 coef_ : ndarray of shape (n_outputs, n_features)
     With the linear kernel: the weights of the features.
+budget_ : int or None
+    The budget. Where `budget` is "auto": as many terms as there are rows, so that the exact machine fits, if it takes
+    little time: up to 5,000 rows, more where there are pairs of classes, and up to 20,000 if 500 terms have too
+    little of the kernel (85 % of it, where they are random rows). Otherwise 500 or, where that is too little, 2,000. Always 500 of
+    a one-class machine, of a stream, of other losses than the hinge and the epsilon-insensitive one, and without a polish.
 duality_gap_ : float
     After a polish: (P - D) / P. The model's objective is within this share of the best possible
     with its terms, or of all, as `certifies_` says. Infinity: nothing is certified.

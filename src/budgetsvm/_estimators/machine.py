@@ -3,6 +3,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
@@ -13,7 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetsvm._common.records import Part
 from budgetsvm._estimators.familiar.numbered_rows import RowsByNumber
 from budgetsvm._estimators.familiar.scaling import warn_of_spread
+from budgetsvm._estimators.fitting.default_budget import default_budget
+from budgetsvm._estimators.fitting.training import Training
 from budgetsvm._estimators.fitting.warm_start import Origin, TermOptions
+from budgetsvm._estimators.user_input import AUTO, LEARNED, check_budget
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import sparse_pays, sparse_rows
@@ -47,6 +51,8 @@ class FittedMachine(RowsByNumber, ABC):
     _origin: Origin | None  # what the terms were learned from, for a warm start
     _kernel_wanted: Kernel  # gamma="scale" and all
     _visits: int
+    _may_have_all: ClassVar[bool] = True  # whether all rows are worth being terms, if there are few
+    budget_: int | None
 
     # ---- data ----
 
@@ -106,8 +112,11 @@ class FittedMachine(RowsByNumber, ABC):
         Returns what is to be remembered as the origin of the terms.
         """
         kernel = self._resolved(settings.kernel, X)
+        before, self.budget_ = self.__dict__.get("budget_"), self._budget_for(X, targets, kernel)
+        settings = replace(settings, budget=self.budget_)
         origin = self._origin_of(X, encoded, settings, kernel) if self.warm_start else None
         if origin is not None and origin == getattr(self, "_origin", None):
+            self.budget_ = before  # which may be less, as these terms could not be more
             self._go_on_by_number(kernel)
             self._look_at(X, targets)
         else:
@@ -118,14 +127,33 @@ class FittedMachine(RowsByNumber, ABC):
         return origin
 
     def _go_on(self, X: Any, targets: Targets, settings: Settings) -> None:
-        """Prepare for one more block of rows of a stream."""
-        if hasattr(self, "_expansion"):
+        """Prepare for one more block of rows of a stream; its budget does not depend on the data."""
+        begins = not hasattr(self, "_expansion")
+        least = 0 if begins or self.budget != AUTO else self.__dict__.get("budget_", 0)
+        self.budget_ = settings.budget and max(settings.budget, least)
+        if not begins:
             self._check_kernel(settings.kernel)
             self._look_at(X, targets)
             return
         warn_of_spread(X, getattr(self, "feature_names_in_", None), settings.kernel)
         self._start(X, targets, self._resolved(settings.kernel, X))
         self._kernel_wanted = settings.kernel
+
+    def _budget_for(self, X: Any, targets: Targets, kernel: Kernel) -> int | None:
+        """Return the budget of a fit to these rows."""
+        if self.budget != AUTO:
+            return check_budget(self.budget)
+        if not isinstance(self.basis, str):
+            return max(1, int(np.shape(self.basis)[0]))
+        full = self._polishes and self._learns_terms and self._has_bias and not self.early_stopping
+        return default_budget(X, targets, kernel) if full and self._may_have_all else LEARNED
+
+    def _affordable(self, training: Training, n: int) -> Training:
+        """Return what is to be learned with where the exact machine, for which the budget was to be n, is out of reach."""
+        if self.budget != AUTO or not self._learns_terms or self._most_terms < n:
+            return training
+        self.budget_ = min(n, LEARNED)
+        return replace(training, settings=replace(training.settings, budget=self.budget_))
 
     def _check_kernel(self, wanted: Kernel) -> None:
         """Complain if the kernel was changed while training goes on."""

@@ -18,6 +18,7 @@ from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
 from budgetsvm._estimators.user_input import (
     Bias,
+    Budget,
     Epochs,
     Penalty,
     PrecisionName,
@@ -117,7 +118,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        budget: int | None = 500,
+        budget: Budget = "auto",
         solver: Any = "bsca",
         maintenance: Any = "auto",
         epochs: Epochs = "auto",

@@ -6,8 +6,8 @@ from types import MethodType
 from typing import Any, NoReturn
 
 import numpy as np
+import scipy  # whose parts are imported when they are used
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
@@ -135,8 +135,8 @@ class ClassPrediction(BudgetMachine):
             return self._of_blocks(X, self._shares_of_pairs)
         values = self.decision_function(X)
         if values.ndim == 1:
-            return np.column_stack([expit(-values), expit(values)])
-        shares: NDArray[np.float64] = expit(values)
+            return np.column_stack([scipy.special.expit(-values), scipy.special.expit(values)])
+        shares: NDArray[np.float64] = scipy.special.expit(values)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return shares
 
@@ -177,7 +177,9 @@ class ClassPrediction(BudgetMachine):
 
     def _shares_of_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of classes; the class that is predicted, by votes, is the most probable one."""
-        return _with_largest(coupled(expit(values), len(self.classes_)), self._codes_of(values))
+        return _with_largest(
+            coupled(scipy.special.expit(values), len(self.classes_)), self._codes_of(values)
+        )
 
     def _values_of_classes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values of classes from those of pairs; that of the predicted class is the largest."""

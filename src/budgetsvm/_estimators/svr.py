@@ -16,6 +16,7 @@ from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.user_input import (
     Bias,
+    Budget,
     Epochs,
     Penalty,
     PrecisionName,
@@ -105,7 +106,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        budget: int | None = 500,
+        budget: Budget = "auto",
         solver: Any = "bsca",
         maintenance: Any = "auto",
         epochs: Epochs = "auto",

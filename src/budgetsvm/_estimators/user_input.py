@@ -29,6 +29,7 @@ from budgetsvm.solvers import make_solver
 Epochs: TypeAlias = float | Literal["auto"]
 Bias: TypeAlias = bool | Literal["auto"]
 Penalty: TypeAlias = float | Literal["scale"]
+Budget: TypeAlias = int | Literal["auto"] | None
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
@@ -39,7 +40,7 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
     gamma: Gamma
     degree: int
     coef0: float
-    budget: int | None
+    budget: Budget
     solver: Any
     maintenance: Any
     epochs: Epochs
@@ -85,7 +86,7 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
         if not (self.monitor is None or isinstance(self.monitor, Monitor)):
             message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
             raise ValueError(message)
-        budget = None if self.budget is None else check_count("budget", self.budget, least=1)
+        budget = check_budget(self.budget)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         maintenance = make_maintenance(self.maintenance, kernel, budget, needed=self._learns_terms)
         solver, intercept = make_solver(self.solver), self._has_bias
@@ -122,7 +123,8 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
     @property
     def _most_terms(self) -> int:
         """The budget, whole though it may be given as 1e3; 0 for none."""
-        return int(self.budget or 0)
+        budget = self.__dict__.get("budget_") if self.budget == AUTO else self.budget
+        return int(budget or 0)
 
     @property
     def _learns_terms(self) -> bool:
@@ -137,10 +139,24 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
         return self._polishes if self.fit_intercept == "auto" else bool(self.fit_intercept)
 
 
+#: The budget is to depend on the data; and how many terms are learned where it does not, as of a stream.
+AUTO, LEARNED = "auto", 500
 _LARGEST_WEIGHT = 1e100
 #: A C of 1, divided by the share of the kernel that the span of the terms has.
 SCALED = "scale"
 _HARD_MARGIN = 1e10  # as C: beyond, rounding errors of the losses exceed the norm of a model
+
+
+def check_budget(budget: object) -> int | None:
+    """Return the budget, as far as it is known without data."""
+    if budget is None:
+        return None
+    if isinstance(budget, str):
+        if budget != AUTO:
+            message = f"budget must be a number, None or 'auto', not {budget!r}"
+            raise ValueError(message)
+        return LEARNED
+    return check_count("budget", budget, least=1)
 
 
 def check_penalty(C: object) -> float:

@@ -5,12 +5,11 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.dual import Certificate, OutputDual, set_size
-from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, whole
+from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, model_of, whole
 from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Polishing
-from budgetsvm._problem.points import points_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.kernels import Kernel
@@ -53,7 +52,7 @@ class Ascent:
         )  # of every row, in so many outputs it is a support vector
         self._probed, self._ranked = n <= budget, False
         self._task, self._goal = CLIMB, limits.tol
-        how.observer.expect(_tasks(problem, budget, limits.n_threads))
+        how.observer.expect(tasks(problem, budget, limits.n_threads))
         self._past: list[tuple[float, float]] = []  # moments, and gaps of an output
 
     def begin(self, alpha: _Vector | None) -> None:
@@ -150,12 +149,10 @@ class Ascent:
 
     def model(self, expansion: Expansion) -> KernelExpansion:
         """Return an expansion as a model of its own."""
-        rows = self.problem.rows
-        points = points_of(rows, expansion.terms)
-        return KernelExpansion(self.kernel, points, expansion.coef, expansion.bias, rows.centre)
+        return model_of(self.kernel, self.problem.rows, expansion)
 
 
-def _tasks(problem: Problem, budget: int, n_threads: int) -> dict[str, float]:
+def tasks(problem: Problem, budget: int, n_threads: int) -> dict[str, float]:
     """Return what is to come, with guesses of the seconds."""
     n, count = float(len(problem.rows)), problem.targets.count
     pairs = n * n * (_PAIR * count + _PAIR_FEATURE * problem.rows.row_cost) / n_threads

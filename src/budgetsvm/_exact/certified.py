@@ -7,9 +7,11 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.ascent import Ascent
+from budgetsvm._exact.blocks import SolvedDual
 from budgetsvm._exact.dual import Certificate, certificate
-from budgetsvm._exact.fewer_terms import Expansion
-from budgetsvm._polish.audit import sample_rows, trustworthy
+from budgetsvm._exact.fewer_terms import Expansion, model_of, whole
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.audit import sample_rows, sharp, trustworthy
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._polish.result import Evidence, Polished
 from budgetsvm._polish.span_problem import relative_gap
@@ -32,11 +34,13 @@ def certified_outcome(
         _certificate(ascent, (expansion, values), (solution, of_alpha), c)
         for c in range(len(ascent.duals))
     ]
-    polished = _put_together(ascent, expansion, outputs, tol)
+    model = ascent.model(expansion)
+    alpha = ascent.duals[0].alpha if len(outputs) == 1 else None
+    passes = max(one.passes for one in ascent.duals)
+    polished = _put_together(model, alpha, passes, outputs, tol)
     rows = sample_rows(len(problem.rows), how.rng)
     scale = sum(one.scale for one in outputs)
     polished = replace(polished, evidence=Evidence(rows, values[rows], scale, 0.0))
-    model = ascent.model(expansion)
     trusted = not polished.converged or trustworthy(problem, model, polished, tol)
     polished = replace(polished, converged=polished.converged and trusted)
     return Outcome(
@@ -72,8 +76,39 @@ def _squared_norm(expansion: Expansion, values: _Matrix, c: int) -> float:
     return float(expansion.coef[c] @ (values[expansion.terms, c] - expansion.bias[c]))
 
 
+def outcome_of_blocks(
+    of: KernelExpansion, problem: Problem, how: Polishing, duals: list[SolvedDual]
+) -> Outcome:
+    """Return a model for the solution of all outputs, audited: P and D are those of the kernel values it was found with."""
+    expansion, tol = whole(duals, len(problem.rows)), how.limits.tol
+    model = model_of(of.kernel, problem.rows, expansion)
+    alpha = duals[0].alpha if len(duals) == 1 else None
+    outputs, passes = [dual.found for dual in duals], max(dual.passes for dual in duals)
+    polished = _put_together(model, alpha, passes, outputs, tol)
+    rows = sample_rows(len(problem.rows), how.rng)
+    place, values = np.full(len(problem.rows), -1), np.zeros((len(rows), len(duals)))
+    for c, dual in enumerate(duals):  # zero for rows that do not know of an output
+        place[dual.rows] = np.arange(len(dual.rows))
+        known = place[rows] >= 0
+        values[known, c] = dual.f[place[rows[known]]] + dual.bias
+        place[dual.rows] = -1
+    scale = sum(one.scale for one in outputs)
+    polished = replace(polished, evidence=Evidence(rows, values, scale, 0.0))
+    trusted = not polished.converged or (
+        sharp(model, tol) and trustworthy(problem, model, polished, tol)
+    )
+    polished = replace(polished, converged=polished.converged and trusted)
+    return Outcome(
+        model, polished, problem, trusted, complete=True, full=True, terms=expansion.terms
+    )
+
+
 def _put_together(
-    ascent: Ascent, expansion: Expansion, outputs: list[Certificate], tol: float
+    model: KernelExpansion,
+    alpha: NDArray[np.float64] | None,
+    passes: int,
+    outputs: list[Certificate],
+    tol: float,
 ) -> Polished:
     """Return the result of all outputs; what each of them has of a certificate adds up."""
     primal, dual, scale = (
@@ -81,13 +116,13 @@ def _put_together(
     )
     gap = relative_gap(primal, dual)
     return Polished(
-        points=ascent.model(expansion).points.astype(np.float64),
-        coef=expansion.coef,
-        bias=expansion.bias,
-        alpha=ascent.duals[0].alpha if len(outputs) == 1 else None,
+        points=model.points.astype(np.float64),
+        coef=model.coef,
+        bias=model.bias,
+        alpha=alpha,
         primal=primal,
         dual=min(dual, primal) if gap == 0 else dual,  # it exceeds P by rounding
         gap=gap,
         converged=relative_gap(primal, dual, scale) <= tol,
-        passes=max(one.passes for one in ascent.duals),
+        passes=passes,
     )

@@ -8,6 +8,7 @@ Otherwise there is nothing to show, and both phases have their turn.
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +16,19 @@ from scipy.linalg import lapack
 
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
-from budgetsvm._exact.ascent import CERTIFY, HELD_SHARE, LEAVE_OUT, Ascent
-from budgetsvm._exact.certified import certified_outcome
-from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
+from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascent, tasks
+from budgetsvm._exact.blocks import SolvedDual, held_values, solve_blocks, suits
+from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
+from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms, model_of, whole
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import dense_points
 from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.kernels import Kernel, Sigmoid
 from budgetsvm.losses import Logistic
+from budgetsvm.monitoring._observer import PolishMoment
 
 _Vector = NDArray[np.float64]
 
@@ -35,6 +39,8 @@ _MOST_TO_FACTOR = 4096  # rows, of a kernel that may be anything
 _ROWS_AT_ONCE = 256  # whose values a kernel is asked for
 _ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
+_CLOSER = 1e-3  # the gap to come to where all kernel values are at hand, as it takes little time
+_MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
 
@@ -84,7 +90,11 @@ def solve_exactly(
 ) -> Outcome | None:
     """Solve the full problem, from α if there is one; None: not within the budget, or not at this price."""
     with single_threaded_blas():
-        found = _attempt(model, problem, how, budget, alpha)
+        found = None
+        if _on_blocks(problem, how, budget):
+            found = _attempt_on_blocks(model, problem, how, alpha)
+        if found is None:
+            found = _attempt(model, problem, how, budget, alpha)
         if found is None or found.polished.converged:
             return found
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
@@ -124,3 +134,50 @@ def _attempt(
         return None
     how.observer.in_task(CERTIFY)
     return certified_outcome(problem, how, ascent, expansion)
+
+
+def _on_blocks(problem: Problem, how: Polishing, budget: int) -> bool:
+    """Whether all rows may be terms, and all kernel values that are wanted at the same time be held."""
+    if len(problem.rows) > budget or not suits(problem, how):
+        return False
+    size = np.dtype(problem.rows.dtype).itemsize
+    most = min(_MOST_HELD, HELD_SHARE * how.limits.memory)
+    return size * held_values(problem.targets) <= most
+
+
+def _attempt_on_blocks(
+    model: KernelExpansion, problem: Problem, how: Polishing, alpha: _Vector | None
+) -> Outcome | None:
+    """Solve the full problem with all kernel values at hand; None: that is not the way."""
+    observer, goal = how.observer, min(_OF_TOLERANCE * how.limits.tol, _CLOSER)
+    count = problem.targets.count
+    observer.expect(tasks(problem, len(problem.rows), how.limits.n_threads))
+    observer.in_task(CLIMB)
+    latest: dict[int, SolvedDual] = {}
+
+    def show(c: int, now: SolvedDual) -> None:
+        latest[c] = now
+        share = len(latest) - 1 + share_by_gap(now.found.gap, goal)
+        observer.in_task(CLIMB, share / count)
+        objective, state = None, None
+        if count == 1:
+            objective = now.found.primal, now.found.dual
+            state = partial(_state, model, problem, now)
+        observer.in_polish(PolishMoment(now.found.gap, now.passes, objective, state))
+
+    try:
+        duals = solve_blocks(model.kernel, problem, how.limits, goal, show, start=alpha)
+    except OutOfTime:  # what there is is better than nothing
+        duals = list(latest.values()) if len(latest) == count else None
+    if duals is None:
+        return None
+    observer.in_task(CERTIFY)
+    return outcome_of_blocks(model, problem, how, duals)
+
+
+def _state(
+    model: KernelExpansion, problem: Problem, dual: SolvedDual
+) -> tuple[KernelExpansion, _Vector]:
+    """Return the model of a single output, and its α."""
+    expansion = whole([dual], len(problem.rows))
+    return model_of(model.kernel, problem.rows, expansion), dual.alpha

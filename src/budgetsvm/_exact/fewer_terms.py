@@ -8,20 +8,26 @@ at all chosen points, K_ZZ β = f(Z), solved by conjugate gradients. The dual po
 problem, so that the gap between the two certifies the model against *all* models.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each
+from budgetsvm._exact.blocks import SolvedDual
 from budgetsvm._exact.dual import Certificate, OutputDual, certificate
 from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import points_of
+from budgetsvm._problem.rows import Rows
+from budgetsvm.kernels import Kernel
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
+Dual: TypeAlias = OutputDual | SolvedDual
 
 _PIVOTS = 256  # that take account of all before
 _PROBES, _ROUGH = 64, 30.0  # pivots of a first look; times the tolerance, an estimate
@@ -45,21 +51,27 @@ class Expansion:
     bias: _Vector
 
 
-def whole(duals: list[OutputDual], n: int) -> Expansion:
+def model_of(kernel: Kernel, rows: Rows, expansion: Expansion) -> KernelExpansion:
+    """Return an expansion as a model of its own."""
+    points = points_of(rows, expansion.terms)
+    return KernelExpansion(kernel, points, expansion.coef, expansion.bias, rows.centre)
+
+
+def whole(duals: Sequence[Dual], n: int) -> Expansion:
     """Return the solution itself, for n rows."""
     terms = np.flatnonzero(_sums(duals, n, 1))
     coef = np.array([coefficients(dual, terms, n) for dual in duals])
     return Expansion(terms, coef, np.array([dual.bias for dual in duals]))
 
 
-def coefficients(dual: OutputDual, terms: _Indices, n: int) -> _Vector:
+def coefficients(dual: Dual, terms: _Indices, n: int) -> _Vector:
     """Return those of the terms; zero for rows that do not know of the output."""
     every = np.zeros(n)
     every[dual.rows] = dual.beta
     return every[terms]
 
 
-def _sums(duals: list[OutputDual], n: int, power: int) -> _Vector:
+def _sums(duals: Sequence[Dual], n: int, power: int) -> _Vector:
     """Return Σ |α|^power over all outputs, for every row."""
     total = np.zeros(n)
     for dual in duals:

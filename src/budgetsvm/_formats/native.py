@@ -4,14 +4,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sklearn.pipeline import Pipeline, make_pipeline
-
 from budgetsvm._common.files import replacing
 from budgetsvm._common.public import public_in
 from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._estimators.snapshots import machine_of, snapshot_of
-from budgetsvm._formats.scalers import read_scaler, scaler_record
+from budgetsvm._formats.scalers import is_pipeline, read_scaler, scaler_record
 
 #: What a .bsvm file is.
 MODEL = FileKind("budgetsvm", "a model of budgetsvm")
@@ -78,7 +76,7 @@ def of_native(buffer: bytes, where: str) -> Any:
 
 
 def _record(estimator: Any) -> Record:
-    if not isinstance(estimator, Pipeline):
+    if not is_pipeline(estimator):
         return snapshot_of(estimator)
     steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
     if len(steps) == 1:
@@ -89,7 +87,9 @@ def _record(estimator: Any) -> Record:
     return {**snapshot_of(steps[1]), _SCALER: scaler_record(steps[0])}
 
 
-def _pipeline(scaler: Any, machine: Any) -> Pipeline:
+def _pipeline(scaler: Any, machine: Any) -> Any:
+    from sklearn.pipeline import make_pipeline  # slow to import, as the scalers are
+
     if scaler.n_features_in_ != machine.n_features_in_:
         message = (
             f"the scaler has {scaler.n_features_in_} features, the model {machine.n_features_in_}"

@@ -1,30 +1,39 @@
 """Scikit-learn's scalers as plain records, and back."""
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from budgetsvm._common.records import Fields, Record
 
 # The arrays that each has after fit, one number per feature; some may be None.
-_KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "StandardScaler": (StandardScaler, ("mean_", "var_", "scale_")),
-    "MinMaxScaler": (
-        MinMaxScaler,
-        ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
-    ),
-    "MaxAbsScaler": (MaxAbsScaler, ("max_abs_", "scale_")),
+_KINDS = {
+    "StandardScaler": ("mean_", "var_", "scale_"),
+    "MinMaxScaler": ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
+    "MaxAbsScaler": ("max_abs_", "scale_"),
 }
+
+
+def is_pipeline(estimator: Any) -> bool:
+    """Whether it is one of scikit-learn's: nobody has one who has not imported them, which takes its time."""
+    module = sys.modules.get("sklearn.pipeline")
+    return module is not None and isinstance(estimator, module.Pipeline)
+
+
+def _class_of(kind: str) -> Any:
+    from sklearn import preprocessing
+
+    return getattr(preprocessing, kind)
 
 
 def _kind_of(scaler: Any, instead: str) -> str:
     """Return the name of a fitted scaler's class."""
     kind = type(scaler).__name__
-    if type(scaler) is not _KINDS.get(kind, (None,))[0]:
+    if kind not in _KINDS or type(scaler) is not _class_of(kind):
         message = f"a pipeline that begins with a {kind} cannot be saved: only with one of {', '.join(_KINDS)}; {instead}"
         raise ValueError(message)
     if not hasattr(scaler, "n_features_in_"):
@@ -69,7 +78,7 @@ def scaler_record(scaler: Any) -> Record:
         "n_features_in": int(scaler.n_features_in_),
         "n_samples_seen": np.asarray(scaler.n_samples_seen_, np.float64),
         "feature_names_in": None if names is None else [str(name) for name in names],
-        "arrays": {name: _wide(getattr(scaler, name)) for name in _KINDS[kind][1]},
+        "arrays": {name: _wide(getattr(scaler, name)) for name in _KINDS[kind]},
     }
 
 
@@ -79,7 +88,8 @@ def _wide(values: Any) -> Any:
 
 def read_scaler(fields: Fields) -> Any:
     """Return the scaler of a record, which transforms as the original does."""
-    kind, names = _KINDS[fields.choice("kind", tuple(_KINDS))]
+    name_of_kind = fields.choice("kind", tuple(_KINDS))
+    kind, names = _class_of(name_of_kind), _KINDS[name_of_kind]
     n_features = int(fields.count("n_features_in", least=1))
     scaler = kind(**_read_parameters(fields.inside("parameters"), kind))
     scaler.n_features_in_ = n_features
@@ -106,8 +116,9 @@ def read_scaler(fields: Fields) -> Any:
 
 def _needed(scaler: Any) -> tuple[str, ...]:
     """Return the arrays that a scaler needs for what it does; others may be None."""
-    if not isinstance(scaler, StandardScaler):
-        return _KINDS[type(scaler).__name__][1]
+    kind = type(scaler).__name__
+    if kind != "StandardScaler":
+        return _KINDS[kind]
     centre = ("mean_",) if scaler.with_mean else ()
     return (*centre, "var_", "scale_") if scaler.with_std else centre
 

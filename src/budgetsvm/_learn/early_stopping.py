@@ -85,8 +85,8 @@ def _read_best(fields: Fields, model: KernelExpansion) -> KernelExpansion:
     like = sparse.issparse(points) == model.sparse_points and points.dtype == model.points.dtype
     if not (like and points.shape[1] == model.points.shape[1]):
         fields.fail("points", "must be like those of the data")
-    coef = fields.array("coef", (np.float64,), (n_outputs, points.shape[0]), finite=True)
-    bias = fields.array("bias", (np.float64,), (n_outputs,), finite=True)
+    coef = fields.weights("coef", (n_outputs, points.shape[0]))
+    bias = fields.weights("bias", (n_outputs,))
     fields.end()
     return replace(model, points=points, coef=coef, bias=bias)
 

@@ -78,7 +78,7 @@ class JointTrainer(VisitingTrainer):
         """Take over the state that another trainer has kept."""
         super().restore(fields, plan)
         size, count = self.terms.size, self.coef.shape[1]
-        self.coef[:size] = fields.array("coef", (np.float64,), (size, count), finite=True)
+        self.coef[:size] = fields.weights("coef", (size, count))
         fields.end()
 
     def result(self) -> Learned:

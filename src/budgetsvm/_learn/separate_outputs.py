@@ -88,8 +88,8 @@ class SeparateOutputs(Trainer):
         """Take over the state that another trainer has kept."""
         c = self._first = int(fields.count("output", most=len(self._coef) - 1))
         shape = (c, self._coef.shape[1])
-        self._coef[:c] = fields.array("coef", (np.float64,), shape, finite=True)
-        self._bias[:c] = fields.array("bias", (np.float64,), (c,), finite=True)
+        self._coef[:c] = fields.weights("coef", shape)
+        self._bias[:c] = fields.weights("bias", (c,))
         rows = self.problem.targets.rows_of(c)
         if rows is not None and len(rows) == 0:
             fields.fail("output", "must be one with rows")

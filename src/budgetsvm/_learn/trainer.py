@@ -160,7 +160,7 @@ class VisitingTrainer(Trainer):
         self.history[:] = read_history(fields, "history")
         self.terms.restore(fields.inside("terms"), most)
         for name, own in (("bias", self.bias), ("alpha", self.alpha)):
-            own[:] = fields.array(name, (own.dtype,), own.shape, finite=True)
+            own[:] = fields.weights(name, own.shape, own.dtype)
 
     def _take_up(self) -> Position | None:
         """Return where to go on, with the generator as it was when that epoch began; once."""

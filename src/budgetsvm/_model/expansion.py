@@ -24,6 +24,7 @@ _Evaluate: TypeAlias = Callable[[Rows, slice, NDArray[Any]], None]
 _Make: TypeAlias = Callable[["KernelExpansion"], _Evaluate]
 
 _MANY_ROWS = 8192  # for which it may pay to bring the terms into another order
+_LARGE = 1 << 31  # bytes that sparse points may take when they become dense
 _PIECE = 256  # rows whose kernel values are held at once, where there are several outputs
 
 
@@ -96,9 +97,18 @@ class KernelExpansion:
         """Whether its points are sparse."""
         return bool(sparse.issparse(self.points))
 
-    def with_dense_points(self) -> Self:
-        """Return the same model with points that are not sparse."""
-        return replace(self, points=self.points.toarray()) if self.sparse_points else self
+    def with_dense_points(self, purpose: str = "") -> Self:
+        """Return the same model with points that are not sparse; for some purposes they must not be too large."""
+        if not self.sparse_points:
+            return self
+        needed = 8 * self.points.shape[0] * self.points.shape[1]
+        if purpose and needed > _LARGE:
+            message = (
+                f"{purpose} knows no sparse terms, and with all {self.points.shape[1]:,} features "
+                f"{self.points.shape[0]:,} of them take {needed:,} bytes"
+            )
+            raise ValueError(message)
+        return replace(self, points=self.points.toarray())
 
     def stored(self, capacity: int = 0, room: int = 0) -> TermStore:
         """Return the terms for the core, which goes by the norms of rows of coefficients if there are several.

@@ -3,7 +3,7 @@
 A snapshot has dicts, lists, strings, numbers, None and NumPy arrays (numbers, truth values, strings; a scalar of
 NumPy is an array without an axis) in it, and no other objects. ::
 
-    {"format": "budgetsvm snapshot", "version": 6, "library": "1.2", "machine": {...}}
+    {"format": "budgetsvm snapshot", "version": 7, "library": "1.2", "machine": {...}}
 
 Here is what does not depend on the kind of machine: what is plain, and what is checked before anything else.
 """
@@ -18,7 +18,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 6
+VERSION = 7
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -92,6 +92,19 @@ def _say_what_C_was(machine: Any) -> Any:
     return machine | {"state": new}
 
 
+def _say_what_the_budget_was(machine: Any) -> Any:
+    """Version 7: before, it was what the parameter says. Nothing is checked here."""
+    if not isinstance(machine, dict) or not isinstance(machine.get("state"), dict):
+        return machine
+    state, parameters = dict(machine["state"]), machine.get("parameters")
+    if "learner" in state:  # of features
+        state["learner"] = _say_what_the_budget_was(state["learner"])
+    elif "rows_seen" in state and isinstance(parameters, dict):
+        budget = parameters.get("budget")
+        state["budget"] = int(budget) if isinstance(budget, float) else budget
+    return machine | {"state": state}
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
 UPGRADES: dict[int, Callable[[Record], Record]] = {
@@ -100,6 +113,7 @@ UPGRADES: dict[int, Callable[[Record], Record]] = {
     3: _say_what_outputs_are,
     4: _say_how_ties_are_broken,
     5: _say_what_C_was,
+    6: _say_what_the_budget_was,
 }
 
 _PLAIN_KINDS = "biufU"  # of arrays

@@ -78,7 +78,7 @@ class TermStore:
         if isinstance(self._points, Slots) and longest_row(points) > self._points.room:
             fields.fail("points", f"must have {self._points.room} entries each, or fewer")
         norms = fields.array("norms", (self.dtype,), (size,), finite=True)
-        coef = fields.array("coef", (np.float64,), (size,), finite=True)
+        coef = fields.weights("coef", (size,))
         fields.end()
         self.reserve(size)
         self._points.fill(points)

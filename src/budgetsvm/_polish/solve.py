@@ -4,7 +4,7 @@ Outputs that do not know of each other are solved alone or together (`outputs.py
 sum of theirs; classes that compete with each other are one problem (`weston_watkins`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -19,9 +19,11 @@ from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.outlook import FEATURES, OUTPUTS, OneOfMany
 from budgetsvm._polish.outputs import solve_for_all_values, solve_together
+from budgetsvm._polish.pairs import SolvedPair, solve_pairs, suits
 from budgetsvm._polish.result import Evidence, Polished, Solving, no_model
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
 from budgetsvm._polish.weston_watkins.problem import solve_weston_watkins
+from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import ClassTargets
 from budgetsvm.monitoring._observer import PolishMoment
@@ -73,6 +75,11 @@ class _Settled:
     values: NDArray[np.float64]  #: of the rows of a sample
     pull: float
 
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return relative_gap(self.primal, self.dual, self.scale)
+
 
 class _Settle:
     """Draws up what is to be kept, with what an audit needs: α only where there is a single output."""
@@ -100,8 +107,22 @@ class _Settle:
             scale=span.scale,
             passes=span.passes,
             values=self._values(span, rows),
-            pull=self._pull(span, rows),
+            pull=self._pull(span.gap, span.alpha * span.targets.y, span.point_of_alpha, rows),
         )
+
+    def pairs(
+        self, found: Iterator[SolvedPair], targets: PairTargets, features: RowMatrix
+    ) -> Iterator[_Settled]:
+        """Take pairs of classes that the core has solved."""
+        block = features.feature_rows(self.rows)
+        seen, labels = block.rows[block.where], targets.labels[self.rows]
+        places = [np.flatnonzero(labels == c) for c in range(targets.n_classes)]
+        for one, (a, b) in zip(found, pairs_of(targets.n_classes).tolist(), strict=True):
+            values, known = np.zeros(len(self.rows)), np.concatenate([places[a], places[b]])
+            values[known] = seen[known] @ one.w
+            pull = self._pull(one.gap, one.beta, one.point_of_alpha, one.rows)
+            primal, dual, scale = one.certificate
+            yield _Settled(one.w, None, primal, dual, scale, one.passes, values, pull)
 
     def _values(self, span: SpanProblem, rows: NDArray[np.int64] | None) -> NDArray[np.float64]:
         """Return f of the sample; zero for rows that do not know of the output, and that nobody asks for."""
@@ -113,16 +134,20 @@ class _Settle:
         values[known] = span.f[place[known]]
         return values
 
-    def _pull(self, span: SpanProblem, rows: NDArray[np.int64] | None) -> float:
+    def _pull(
+        self,
+        gap: float,
+        beta: NDArray[np.float64],
+        point: NDArray[np.float64],
+        rows: NDArray[np.int64] | None,
+    ) -> float:
         """Return what terms left out of the basis add to ½‖w(α)‖², if there is a solution and time."""
-        if self._matrix is not None and span.gap <= self._tol:
+        if self._matrix is not None and gap <= self._tol:
             with suppress(OutOfTime):
-                beta = span.alpha * span.targets.y
                 if rows is not None:
                     beta, own = np.zeros(self._matrix.n), beta
                     beta[rows] = own
-                sums = self._matrix.transposed_times(beta)
-                return self._left_out.pull(sums, span.point_of_alpha)
+                return self._left_out.pull(self._matrix.transposed_times(beta), point)
         return 0.0
 
 
@@ -153,6 +178,12 @@ def _solve_separate(
     how.observer.in_task(OUTPUTS)
     if features is None:
         return [settle(alone(c), targets.rows_of(c)) for c in range(targets.count)]
+    if isinstance(targets, PairTargets) and suits(targets, features):
+        found = settle.pairs(solve_pairs(features, targets, how), targets, features)
+        return [
+            one if one.gap <= how.limits.tol else settle(alone(c), targets.rows_of(c))
+            for c, one in enumerate(found)
+        ]
     return solve_together(features, targets, how, settle)
 
 

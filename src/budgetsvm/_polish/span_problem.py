@@ -19,9 +19,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from budgetsvm._polish.matrix.interface import Matrix
+from budgetsvm._polish.newton.root import find_root
 from budgetsvm._problem.targets import SingleTarget
 
 _ROUNDING = 1e-7  # of P, that D may exceed it by
@@ -215,7 +215,7 @@ def exact_length(line: Line) -> float:
     slope = line.slope()
     if slope(0.0) >= 0:  # but for rounding, this was said above
         return 0.0
-    return float(brentq(slope, 0.0, 1.0, xtol=_PRECISION)) if slope(1.0) > 0 else 1.0
+    return find_root(slope, 0.0, 1.0, _PRECISION) if slope(1.0) > 0 else 1.0
 
 
 def rough_length(line: Line) -> float:

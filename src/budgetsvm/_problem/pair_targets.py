@@ -101,7 +101,7 @@ class PairTargets(ClassTargets):
         return (self.n_classes - 1) * len(self)
 
     @cached_property
-    def _rows_of_classes(self) -> list[_Indices]:
+    def rows_of_classes(self) -> list[_Indices]:
         order = np.argsort(self.labels, kind="stable").astype(np.int64)
         ends = np.cumsum(np.bincount(self.labels, minlength=self.n_classes))
         return np.split(order, ends[:-1])
@@ -109,7 +109,7 @@ class PairTargets(ClassTargets):
     def rows_of(self, c: int) -> _Indices:
         """Return which rows know of an output, sorted."""
         a, b = pairs_of(self.n_classes)[c]
-        return np.sort(np.concatenate([self._rows_of_classes[a], self._rows_of_classes[b]]))
+        return np.sort(np.concatenate([self.rows_of_classes[a], self.rows_of_classes[b]]))
 
     def of_output(self, c: int) -> SingleTarget:
         """Return the targets of one output, of the rows that know of it."""
@@ -124,7 +124,7 @@ class PairTargets(ClassTargets):
     def costs(self, values: _Matrix) -> NDArray[np.float64]:
         """Return what every row costs, given the values (rows, outputs): only those of its pairs count."""
         total, incidence = np.zeros(len(self)), _incidence(self.n_classes)
-        for a, rows in enumerate(self._rows_of_classes):
+        for a, rows in enumerate(self.rows_of_classes):
             mine = np.flatnonzero(incidence[a])
             step = rows_at_once(len(mine))
             for some in (rows[i : i + step] for i in range(0, len(rows), step)):

@@ -173,6 +173,11 @@ class SingleTarget(Targets):
         hopeless = self._hopeless if self._hopeless < primal else 0.0
         return gap_scale(max(primal - hopeless, _ROUNDING * primal), self._trivial - dual)
 
+    @property
+    def constants(self) -> tuple[float, float]:
+        """What `scale` takes account of: the cost of no model, and the part of it that any model has."""
+        return self._trivial, self._hopeless
+
     @cached_property
     def _hopeless(self) -> float:
         return float(self.box @ np.maximum(0.0, abs(self.target) - _FAR))

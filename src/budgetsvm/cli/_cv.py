@@ -5,8 +5,10 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._options.effects import warn_without_effect
+from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
-from budgetsvm.cli._svm_options import SvmCommand, svm_options
+from budgetsvm.cli._stand_ins import import_sklearn
 
 
 @click.command("cv", cls=SvmCommand, context_settings={"show_default": True})
@@ -24,11 +26,13 @@ def command(data: str, folds: int, **options: Any) -> None:
     \b
       budgetsvm cv -v 5 -c 32 -g 2 ijcnn1
     """
+    warn_without_effect(options)
     cross_validate(data, folds, options)
 
 
 def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
     """Print the scores of all folds, and their mean."""
+    import_sklearn()
     import numpy as np
     from sklearn.model_selection import KFold, StratifiedKFold
     from sklearn.model_selection import cross_validate as validate

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._files import as_file
+from budgetsvm.cli._stand_ins import import_sklearn
 
 _OPTIONS = (
     click.option(
@@ -27,12 +28,21 @@ _OPTIONS = (
         type=click.Path(exists=True, dir_okay=False),
         help="The labels of NumPy files, if they are in another .npy file.",
     ),
+    click.option(
+        "--unlabelled",
+        is_flag=True,
+        help="The table has no labels: all columns are features. predict finds that out.",
+    ),
     click.option("--delimiter", help="Between the values of CSV files.  [default: , or a tab]"),
     click.option("--header/--no-header", default=None, help="Whether CSV files begin with names."),
     click.option(
         "--zero-based/--one-based", default=None, help="Where indices in LIBSVM files start."
     ),
 )
+
+
+#: What these options are called in Python.
+DATA_OPTIONS = (*("format", "target", "labels", "unlabelled", "delimiter", "header", "zero_based"),)
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,24 +58,58 @@ def open_data(
     options: dict[str, Any],
     n_features: int | None = None,
     names: list[str] | None = None,
+    *,
+    bare: bool = False,
     **more: Any,
 ) -> Iterator[Any]:
     """Make blocks of a file, or of standard input; takes the options of `data_options` from others.
 
-    Columns that have names are taken by `names`, if these are given, whatever their order in the file.
+    Columns that have names are taken by `names`, if these are given, whatever their order in the file. A `bare`
+    table has no labels unless --target says which column they are in; others have none if --unlabelled says so.
     """
-    from budgetsvm.streams import read_blocks
-
     given: dict[str, Any] = {"format": options.pop("format"), **more}
+    unlabelled = options.pop("unlabelled")
     for name in ("delimiter", "header", "zero_based", "target", "labels"):
         value = options.pop(name)
         if value is not None:
             given["y" if name == "labels" else name] = _column(value) if name == "target" else value
     with as_file(path) as file:
+        if unlabelled or (bare and "target" not in given and _is_table(file, given["format"])):
+            _check_unlabelled(file, given)
+            given["target"] = False
+        yield _blocks(file, given, n_features, names)
+
+
+def _blocks(
+    file: str, given: dict[str, Any], n_features: int | None, names: list[str] | None
+) -> Any:
+    from budgetsvm.streams import read_blocks
+
+    try:
         if names is not None and read_blocks(file, **given).feature_names is not None:
-            yield read_blocks(file, features=names, **given)
-        else:
-            yield read_blocks(file, n_features=n_features, **given)
+            return read_blocks(file, features=names, **given)
+        return read_blocks(file, n_features=n_features, **given)
+    except ValueError as error:
+        if given.get("target") is not False:
+            raise
+        message = f"{error}; if one of the columns holds labels, say which by --target"
+        raise ValueError(message) from error
+
+
+def _check_unlabelled(file: str, given: dict[str, Any]) -> None:
+    if "target" in given or "y" in given:
+        raise click.UsageError("--unlabelled and --target or --labels contradict each other")
+    if not _is_table(file, given["format"]):
+        raise click.UsageError(
+            "--unlabelled is for CSV and Parquet files: others say it themselves"
+        )
+
+
+def _is_table(file: str, format: str) -> bool:
+    """Whether a file is a table of columns, one of which may be the labels."""
+    from budgetsvm.streams._find_files import find_files, find_format
+
+    return (find_format(find_files(file)) if format == "auto" else format) in ("csv", "parquet")
 
 
 def read_data(
@@ -76,6 +120,7 @@ def read_data(
     names: list[str] | None = None,
     least: int = 0,
     need_labels: bool = True,
+    bare: bool = False,
 ) -> tuple[Any, Any, list[str] | None]:
     """Return rows, labels and the names of columns, or None where there are none; see `open_data`.
 
@@ -83,7 +128,7 @@ def read_data(
     """
     from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 
-    with open_data(path, options, n_features, names) as blocks:
+    with open_data(path, options, n_features, names, bare=bare) as blocks:
         X, y = blocks.whole()
     if y is None and need_labels:
         message = (
@@ -111,8 +156,11 @@ def load_for(
     """Return a model, rows and labels; columns with names are those that the model was trained on.
 
     A model of LIBSVM does not say how many features it is for. Those that no support vector has count all the same,
-    and those that no row has are zero.
+    and those that no row has are zero. Tables need no labels where these are not needed, since the model knows its
+    columns: those with names are found by them, and of others there must be exactly as many.
     """
+    given: dict[str, Any] = {"need_labels": need_labels, "bare": not need_labels}
+    import_sklearn()
     from budgetsvm import load
 
     machine = load(model)
@@ -121,9 +169,9 @@ def load_for(
         raise ValueError(message)
     if not is_model_of_libsvm(model):
         width, names = machine.n_features_in_, names_of(machine)
-        X, y, _ = read_data(data, options, width, names=names, need_labels=need_labels)
+        X, y, _ = read_data(data, options, width, names=names, **given)
         return machine, X, y
-    X, y, _ = read_data(data, options, least=machine.n_features_in_, need_labels=need_labels)
+    X, y, _ = read_data(data, options, least=machine.n_features_in_, **given)
     if X.shape[1] > machine.n_features_in_:
         machine = load(model, n_features=X.shape[1])
     return machine, X, y

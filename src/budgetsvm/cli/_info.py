@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import last_of
+from budgetsvm.cli._stand_ins import import_sklearn
 
 # The levels of x86-64 by what they are known for; the baseline of other processors is their own.
 _INSTRUCTIONS = {"v4": "AVX-512", "v3": "AVX2 and FMA"}
@@ -45,6 +46,7 @@ def _facts() -> dict[str, str]:
 
 def _model_facts(path: Path) -> dict[str, Any]:
     """Return what a model is, how it was trained, and how well."""
+    import_sklearn()
     from budgetsvm import load
 
     machine = load(path)
@@ -58,7 +60,7 @@ def _model_facts(path: Path) -> dict[str, Any]:
             len(machine.classes_) > 10
         )
     facts |= {
-        "terms": f"{len(machine._expansion)} of at most {machine.budget}",
+        "terms": f"{len(machine._expansion)} of at most {machine.budget_}",
         "kernel": machine.kernel_,
     }
     if hasattr(machine, "duality_gap_"):

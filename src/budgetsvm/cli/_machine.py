@@ -3,8 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
 from budgetsvm._problem.target_scale import TargetScale
@@ -36,8 +34,7 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
         machine = BudgetSVR(options["cost"] / scale, epsilon=options["epsilon"] / scale, **own)
     else:
         machine = BudgetOneClassSVM(nu=options["nu"], **own)
-    scaler = _scaler(scaling, X)
-    return machine if scaler is None else make_pipeline(scaler, machine)
+    return machine if scaling == "none" else _pipeline(scaling, X, machine)
 
 
 def _loss(options: dict[str, Any]) -> str:
@@ -64,11 +61,12 @@ def _class_weight(given: tuple[tuple[Any, float], ...], y: Any) -> dict[Any, flo
     return weights
 
 
-def _scaler(name: str, X: Any) -> Any:
-    """Return what scales features, without making sparse rows dense."""
+def _pipeline(scaling: str, X: Any, machine: Any) -> Any:
+    """Return what scales features first, without making sparse rows dense."""
+    from sklearn.pipeline import make_pipeline  # slow to import, all of them
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
     sparse = not isinstance(X, np.ndarray)
-    if name == "standard":
-        return StandardScaler(with_mean=not sparse)
-    if name == "range":
-        return MaxAbsScaler() if sparse else MinMaxScaler((-1, 1))
-    return None
+    if scaling == "standard":
+        return make_pipeline(StandardScaler(with_mean=not sparse), machine)
+    return make_pipeline(MaxAbsScaler() if sparse else MinMaxScaler((-1, 1)), machine)

@@ -8,6 +8,10 @@ import click
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._files import keep_apart
 from budgetsvm.cli._output import quiet_option
+from budgetsvm.cli._stand_ins import import_sklearn
+
+# Messages then go elsewhere, which they would not do if it was a file like others.
+_STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 @click.command("predict", context_settings={"show_default": True})
@@ -38,7 +42,8 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     )
     if decision and probability == "1":
         raise click.UsageError("--decision and -b 1 are two things: ask for one of them")
-    out = None if out is None or str(out) == "-" else out
+    out = None if out is None or str(out) in _STANDARD_OUTPUT else out
+    import_sklearn()
     keep_apart(out, "the output", data=data, model=model, labels=options["labels"])
     machine, X, y = load_for(model, data, options, need_labels=False)
     set_names(machine, None)
@@ -48,7 +53,10 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     if out is None:
         click.echo(lines, nl=False)
     else:
-        out.write_text(lines, encoding="utf-8")
+        from budgetsvm._common.files import replacing
+
+        with replacing(out, durable=True) as file:
+            file.write(lines.encode())
     if y is not None and found.ndim == 1 and not quiet:
         click.echo(_agreement(machine, y, found), err=out is None)
 

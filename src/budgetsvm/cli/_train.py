@@ -8,8 +8,10 @@ import click
 
 from budgetsvm.cli._data import data_options, last_of, read_data, set_names
 from budgetsvm.cli._files import keep_apart
+from budgetsvm.cli._options.effects import warn_without_effect
+from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
-from budgetsvm.cli._svm_options import SvmCommand, svm_options
+from budgetsvm.cli._stand_ins import import_sklearn
 
 
 @click.command("train", cls=SvmCommand, context_settings={"show_default": True})
@@ -54,8 +56,10 @@ def command(data: str, model: Path | None, **options: Any) -> None:
       xzcat a9a.xz | budgetsvm train -c 8 -g 0.03125 - a9a.bsvm
       budgetsvm train -B 5000 --checkpoint covtype.ckpt --resume covtype    # again, if it was killed
     """
+    warn_without_effect({**options, "model": model})
     folds = options.pop("folds")
     _check_checkpoint(options, folds)
+    import_sklearn()
     if folds is not None:
         from budgetsvm.cli._cv import cross_validate
 

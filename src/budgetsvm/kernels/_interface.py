@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
 
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
@@ -120,6 +119,8 @@ class RadialKernel(KernelWithGamma):
 
     def matrix(self, X: Any, Z: Any) -> NDArray[np.float64]:
         """Return k(x, z) for all rows of X and Z, which may be sparse: then of some features at a time."""
+        from scipy.spatial.distance import cdist  # slow to import, and hardly ever called
+
         if not sparse.issparse(X):
             return np.asarray(np.exp(-float(self.gamma) * cdist(X, Z, self.metric)))
         distances = np.zeros((X.shape[0], Z.shape[0]))

@@ -17,8 +17,8 @@ BudgetSVC(loss=SquaredHinge())
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # whose parts are imported when they are used
 from numpy.typing import NDArray
-from scipy.special import expit, xlog1py, xlogy
 
 from budgetsvm._common.checks import check_choice, check_number
 from budgetsvm.losses._interface import Loss
@@ -122,7 +122,7 @@ class Logistic(Loss):
 
     def slope(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002 - it is smooth
         """Return φ'(u)."""
-        return np.asarray(expit(u))
+        return np.asarray(scipy.special.expit(u))
 
     def smoothed(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
         """Return φ(u)."""
@@ -130,15 +130,17 @@ class Logistic(Loss):
 
     def curvature(self, u: _Vector, width: float) -> _Vector:  # noqa: ARG002
         """Return φ''(u)."""
-        return np.asarray(expit(u) * expit(-u))
+        return np.asarray(scipy.special.expit(u) * scipy.special.expit(-u))
 
     def conjugate(self, share: _Vector) -> _Vector:
         """Return φ*(share) for shares α/C that are slopes of φ."""
-        return np.asarray(xlogy(share, share) + xlog1py(1 - share, -share))
+        return np.asarray(
+            scipy.special.xlogy(share, share) + scipy.special.xlog1py(1 - share, -share)
+        )
 
     def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
         """Return which α are not as they should be for this slack."""
-        return np.asarray(abs(expit(u) - alpha / box) > _SETTLED)
+        return np.asarray(abs(scipy.special.expit(u) - alpha / box) > _SETTLED)
 
     def distance(self, u: _Vector) -> _Vector:
         """Return how far u is from where the slope is not constant."""

@@ -14,6 +14,9 @@ from budgetsvm._common.public import public_in
 #: Rows, and their labels; None if there are none.
 Block: TypeAlias = tuple[Any, Any]
 
+#: Every integer up to this has a number of its own in double precision.
+LARGEST_EXACT = 2**53
+
 #: What a block may take, whatever the number of rows: text, or numbers of dense rows, in bytes.
 BLOCK_BYTES = 1 << 24
 
@@ -140,3 +143,24 @@ def check_width(path: Path, found: int, wanted: int | None) -> None:
             "or choose columns by features="
         )
         raise ValueError(message)
+
+
+def inexact(label: object) -> str:
+    """Say why an integer cannot be a label."""
+    return (
+        f"the label {label} is an integer that double precision does not have, so that others would be taken for it: "
+        "number the labels anew"
+    )
+
+
+def check_exact(labels: NDArray[Any], where: str) -> None:
+    """Raise a ValueError if labels that are integers would become others in double precision."""
+    if labels.dtype.kind not in "iu" or labels.itemsize < 8:
+        return
+    large = (labels > LARGEST_EXACT) | (
+        labels < -LARGEST_EXACT if labels.dtype.kind == "i" else False
+    )
+    for label in labels[large].tolist():
+        if int(float(label)) != label:
+            message = f"{where}: {inexact(label)}"
+            raise ValueError(message)

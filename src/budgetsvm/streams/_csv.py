@@ -1,6 +1,7 @@
 """Blocks of rows from CSV files: numeric features, and labels that are numbers or strings."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm.streams._blocks import Block, Blocks, all_finite, check_width
+from budgetsvm.streams._blocks import LARGEST_EXACT, Block, Blocks, all_finite, check_width, inexact
 from budgetsvm.streams._csv_line import has_header, is_number, split
-from budgetsvm.streams._table_columns import Column, choose_columns
+from budgetsvm.streams._table_columns import Column, Target, choose_columns
 from budgetsvm.streams._text import read_lines, uncompressed_suffix
 from budgetsvm.streams._text_blocks import TextBlock, extent, numbered, text_blocks
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
 class CsvBlocks(Blocks):
@@ -25,7 +28,7 @@ class CsvBlocks(Blocks):
         rows: int,
         *,
         n_features: int | None,
-        target: Column | None,
+        target: Target,
         features: Sequence[Column] | None,
         header: bool | str,
         delimiter: str | None,
@@ -92,8 +95,11 @@ class CsvBlocks(Blocks):
         rows = self._rows(block)
         self._check_counts(rows, block)
         features, target = list(self._columns.features), self._columns.target
+        y: Any = None
         try:
-            if strings:
+            if target is None:
+                X = self._load(rows, features, np.float64)
+            elif strings:
                 X = self._load(rows, features, np.float64)
                 y = np.strings.strip(self._load(rows, [target], np.str_)[:, 0])
             else:
@@ -101,9 +107,25 @@ class CsvBlocks(Blocks):
                 X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
         except ValueError as error:
             raise self._complaint(block, str(error), strings=strings) from error
-        if not all_finite(X, y) or (strings and np.any(y == "")):
+        labels = X[:0] if y is None else y
+        if not all_finite(X, labels) or (strings and np.any(y == "")):
             raise self._complaint(block, "a value is not finite", strings=strings)
+        if y is not None and not strings:
+            self._check_exact(block, y)
         return X, y
+
+    def _check_exact(self, block: TextBlock, y: NDArray[Any]) -> None:
+        """Refuse integers that double precision does not have: two labels would become one."""
+        if np.abs(y).max(initial=0.0) < LARGEST_EXACT:  # a number beyond it may have become it
+            return
+        for place, line in numbered(block):
+            if _is_row(line):
+                assert self._columns.target is not None
+                text = self._split(line, place)[self._columns.target].strip()
+                if _INTEGER.fullmatch(text) and int(text) != float(text):
+                    where = f"{place}, {self._columns.describe(self._columns.target)}"
+                    message = f"{where}: {inexact(text)}; or say labels='string'"
+                    raise ValueError(message)
 
     def _rows(self, block: TextBlock) -> list[str]:
         try:
@@ -146,7 +168,7 @@ class CsvBlocks(Blocks):
             if not _is_row(line):
                 continue
             values = self._split(line, place)
-            for position in sorted((*self._columns.features, self._columns.target)):
+            for position in sorted(self._columns.used):
                 is_label = position == self._columns.target
                 flaw = _flaw(values[position].strip(), is_label=is_label, strings=strings)
                 if flaw is not None:
@@ -158,8 +180,10 @@ class CsvBlocks(Blocks):
 
     def _first_label_is_a_string(self, block: TextBlock) -> bool:
         place, line = next((place, line) for place, line in numbered(block) if _is_row(line))
-        values = self._split(line, place)
-        return len(values) == self._columns.count and not is_number(values[self._columns.target])
+        values, target = self._split(line, place), self._columns.target
+        if target is None or len(values) != self._columns.count:
+            return False
+        return not is_number(values[target])
 
     def _split(self, line: bytes, place: str) -> list[str]:
         return split(self._decode(line, place), self._delimiter, place)

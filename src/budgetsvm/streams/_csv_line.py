@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Sequence
 
-from budgetsvm.streams._table_columns import Column
+from budgetsvm.streams._table_columns import Column, Target
 
 
 def split(text: str, delimiter: str, place: str) -> list[str]:
@@ -33,17 +33,19 @@ def is_number(text: str) -> bool:
 
 
 def has_header(
-    head: Sequence[Sequence[str]], target: Column | None, features: Sequence[Column] | None
+    head: Sequence[Sequence[str]], target: Target, features: Sequence[Column] | None
 ) -> bool:
     """Guess from the first two rows, and the columns asked for, whether the first row is a header.
 
     All features are numbers: a row without any number must be a header. So must be one with a word
-    for a label where the next row has a number: pandas writes "label,0,1,2".
+    for a label where the next row has a number: pandas writes "label,0,1,2". Without labels, a word is a name.
     """
     if any(isinstance(column, str) for column in (target, *(features or ()))):
         return True
     if not any(map(is_number, head[0])):
         return True
+    if target is False:
+        return not all(map(is_number, filter(None, head[0])))
     if len(head) < 2 or not isinstance(target, int) or not -len(head[1]) <= target < len(head[1]):
         return False
     if len(head[0]) != len(head[1]):

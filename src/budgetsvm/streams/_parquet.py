@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.streams import _blocks
-from budgetsvm.streams._blocks import Block, Blocks, check_width, regroup
-from budgetsvm.streams._table_columns import Column, choose_columns
+from budgetsvm.streams._blocks import Block, Blocks, check_exact, check_width, regroup
+from budgetsvm.streams._table_columns import Column, Target, choose_columns
 
 _BUFFER = 1 << 16  # read columns piece by piece: a row group may be as large as the file
 
@@ -26,7 +26,7 @@ class ParquetBlocks(Blocks):
         rows: int,
         *,
         n_features: int | None,
-        target: Column | None,
+        target: Target,
         features: Sequence[Column] | None,
     ) -> None:
         super().__init__(paths, rows)
@@ -36,9 +36,9 @@ class ParquetBlocks(Blocks):
         names = [name for name in schema.names if name not in index or name in asked_for]
         columns = choose_columns(paths[0], names, len(names), target, features)
         self._features = [names[position] for position in columns.features]
-        self._target = names[columns.target]
+        self._target = None if columns.target is None else names[columns.target]
         # All files must agree on what labels are, or else a class would have two names.
-        kind = _kind(schema.field(self._target).type)
+        kind = None if self._target is None else _kind(schema.field(self._target).type)
         self._label_kinds = ("numbers", "strings") if kind is None else (kind,)
         self._check_types(paths[0], schema)
         check_width(paths[0], self.n_features, n_features)
@@ -58,7 +58,7 @@ class ParquetBlocks(Blocks):
         return regroup(self._batches(rows), rows)
 
     def _batches(self, rows: int) -> Iterator[Block]:
-        wanted = [*self._features, self._target]
+        wanted = self._wanted()
         for path in self.paths:
             done = 0
             with _open(path) as file:
@@ -72,12 +72,17 @@ class ParquetBlocks(Blocks):
         X = np.empty((batch.num_rows, self.n_features))
         for position, name in enumerate(self._features):
             X[:, position] = _numbers(path, done, name, batch.column(name))
+        if self._target is None:
+            return X, None
         return X, _labels(path, done, self._target, batch.column(self._target))
+
+    def _wanted(self) -> list[str]:
+        return self._features if self._target is None else [*self._features, self._target]
 
     def _check_types(self, path: Path, schema: Any) -> None:
         """Raise a ValueError unless a file has all columns, and all of them are of use."""
         times = Counter(schema.names)
-        for name in (*self._features, self._target):
+        for name in self._wanted():
             if times[name] != 1:
                 message = f"{path} must have one column {name!r}, as {self.paths[0]} has"
                 raise ValueError(message)
@@ -154,7 +159,11 @@ def _numbers(path: Path, done: int, name: str, column: Any) -> NDArray[np.float6
 def _labels(path: Path, done: int, name: str, column: Any) -> NDArray[Any]:
     """Return a column as numbers or strings."""
     if _kind(column.type) == "numbers":
-        return _numbers(path, done, name, column)
+        numbers = _numbers(path, done, name, column)
+        if _arrow().types.is_integer(column.type):
+            exact = _plain(path, done, name, column).to_numpy(zero_copy_only=False)
+            check_exact(exact, f"{path}, column {name!r}")
+        return numbers
     return np.array(_plain(path, done, name, column).to_pylist(), dtype=np.str_)
 
 

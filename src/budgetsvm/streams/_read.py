@@ -11,7 +11,7 @@ from budgetsvm.streams._find_files import PathLike, find_files, find_format
 from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 from budgetsvm.streams._numpy.blocks import NumpyBlocks
 from budgetsvm.streams._parquet import ParquetBlocks
-from budgetsvm.streams._table_columns import Column
+from budgetsvm.streams._table_columns import Column, Target
 
 _READERS: dict[str, Callable[..., Blocks]] = {
     "libsvm": LibsvmBlocks,
@@ -35,7 +35,7 @@ def read_blocks(
     rows: int = 8192,
     n_features: int | None = None,
     format: Literal["auto", "libsvm", "csv", "parquet", "numpy"] = "auto",
-    target: Column | None = None,
+    target: Target = None,
     features: Iterable[Column] | None = None,
     header: bool | Literal["auto"] = "auto",
     delimiter: str | None = None,
@@ -61,10 +61,10 @@ def read_blocks(
         "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv, each of these possibly followed by .gz,
         .bz2, .xz or .zst; .parquet, .pq; .npy, .npz. Files of other names may only be NumPy's, or LIBSVM files,
         which is checked in the first row.
-    target : str or int, default=None
+    target : str, int or False, default=None
         The column with the labels in CSV and Parquet files, by name or by number (0 is the first, -1
         the last). It must be given: some programs expect the labels in the first column and some in the
-        last, and a wrong guess would go unnoticed. Of NumPy files it is the number of a column, or the name of an
+        last, and a wrong guess would go unnoticed; False says that there are none. Of NumPy files it is the number of a column, or the name of an
         array in an .npz file; by default that is ``"y"``, and files without it are rows without labels.
     features : iterable of str or int, default=None
         The columns with the features in CSV and Parquet files, in this order. None means all but the

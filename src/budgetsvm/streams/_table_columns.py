@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Column: TypeAlias = str | int
+#: The column of the labels: None if nobody has said it, and False if there is none.
+Target: TypeAlias = Column | Literal[False] | None
 
 _SHOWN = 12
 
@@ -18,8 +20,13 @@ class Columns:
 
     names: tuple[str, ...] | None
     count: int
-    target: int
+    target: int | None
     features: tuple[int, ...]
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The positions of all columns that are read."""
+        return self.features if self.target is None else (*self.features, self.target)
 
     def describe(self, position: int) -> str:
         """Say which column it is; positions count from 0, as in `target` and `features`."""
@@ -30,7 +37,7 @@ def choose_columns(
     path: Path,
     names: Sequence[str] | None,
     count: int,
-    target: Column | None,
+    target: Target,
     features: Sequence[Column] | None,
 ) -> Columns:
     """Find the wanted columns among `count`, or say which there are. No features means all others."""
@@ -40,10 +47,10 @@ def choose_columns(
     if target is None:
         message = (
             f"say which column of {path} holds the labels: target='name', or a number such as "
-            f"target=0 (the first) or target=-1 (the last); there are {held}"
+            f"target=0 (the first) or target=-1 (the last), or target=False if none does; there are {held}"
         )
         raise ValueError(message)
-    label = _position("target", target, path, names, count)
+    label = None if target is False else _position("target", target, path, names, count)
     if features is None:
         _check_named(path, names, label)
         chosen = [position for position in range(count) if position != label]
@@ -84,7 +91,7 @@ def _check_unique(path: Path, names: Sequence[str]) -> None:
         raise ValueError(message)
 
 
-def _check_named(path: Path, names: Sequence[str] | None, label: int) -> None:
+def _check_named(path: Path, names: Sequence[str] | None, label: int | None) -> None:
     """Refuse to take a column without a name for a feature: most often it numbers the rows."""
     for position, name in enumerate(names or ()):
         if not name and position != label:
@@ -95,7 +102,7 @@ def _check_named(path: Path, names: Sequence[str] | None, label: int) -> None:
             raise ValueError(message)
 
 
-def _check_features(path: Path, chosen: list[int], label: int, held: str) -> None:
+def _check_features(path: Path, chosen: list[int], label: int | None, held: str) -> None:
     if label in chosen:
         raise ValueError("features must not contain the target: it would be predicted from itself")
     if len(set(chosen)) < len(chosen):

@@ -13,6 +13,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from budgetsvm.streams._decompress import Streams
+
 
 def _zstandard() -> Any:
     """Return the module, which Python has from 3.14 on."""
@@ -24,15 +26,19 @@ def _zstandard() -> Any:
         raise ImportError(message) from error
 
 
-def _open_zstandard(path: Path) -> Any:
-    return _zstandard().open(path)
+# A few bytes can ask for gigabytes; `xz -9` takes 65 MiB.
+_MOST_MEMORY = 1 << 28
+
+
+def _streams(kind: str, make: Callable[[], Any]) -> Callable[[Path], Any]:
+    return lambda path: Streams(path, kind, make)
 
 
 _OPEN: dict[str, Callable[[Path], Any]] = {
     "gzip": gzip.open,
-    "bzip2": bz2.open,
-    "xz": lzma.open,
-    "Zstandard": _open_zstandard,
+    "bzip2": _streams("bzip2", bz2.BZ2Decompressor),
+    "xz": _streams("xz", partial(lzma.LZMADecompressor, memlimit=_MOST_MEMORY)),
+    "Zstandard": _streams("Zstandard", lambda: _zstandard().ZstdDecompressor()),
 }
 _BY_SUFFIX = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip", ".zst": "Zstandard"}
 _BY_FIRST_BYTES = {

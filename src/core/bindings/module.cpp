@@ -12,6 +12,7 @@ namespace budgetsvm {
 void bind_learn(nanobind::module_& m);
 void bind_maintenance(nanobind::module_& m);
 void bind_polish(nanobind::module_& m);
+void bind_exact(nanobind::module_& m);
 void bind_evaluate(nanobind::module_& m);
 void bind_pruning(nanobind::module_& m);
 void bind_read(nanobind::module_& m);
@@ -21,6 +22,7 @@ NB_MODULE(_core, m) {
     budgetsvm::bind_learn(m);
     budgetsvm::bind_maintenance(m);
     budgetsvm::bind_polish(m);
+    budgetsvm::bind_exact(m);
     budgetsvm::bind_evaluate(m);
     budgetsvm::bind_pruning(m);
     budgetsvm::bind_read(m);

@@ -116,8 +116,8 @@ def test_other_versions(tmp_path: Path) -> None:
     path = tmp_path / "it"
     record = from_bytes(left_by(SCENARIOS["two classes"], path), "it", CHECKPOINT)
     for change, match in (
-        ({"version": 2}, "is 2, of budgetsvm .*reads 1 only"),
-        ({"version": 0}, "is 0, of budgetsvm"),
+        ({"version": 3}, "is 3, of budgetsvm .*reads 2 only"),
+        ({"version": 1}, "is 1, of budgetsvm"),
         ({"library": "99.0"}, "is 99.0; this budgetsvm is"),
     ):
         path.write_bytes(b"".join(to_bytes(record | change, CHECKPOINT)))
@@ -218,6 +218,21 @@ def test_hostile_states(name: str, tmp_path: Path) -> None:
             except pytest.fail.Exception:  # it was accepted
                 assert HARMLESS & set(place), place
     assert count > 60
+
+
+@pytest.mark.parametrize("place", [("terms", "coef"), ("alpha",)], ids=str)
+def test_numbers_whose_sums_would_be_infinite(place: tuple[str, ...], tmp_path: Path) -> None:
+    scenario, path = SCENARIOS["two classes"], tmp_path / "it"
+    record = from_bytes(left_by(scenario, path), "it", CHECKPOINT)
+
+    def huge(values: Any) -> Any:
+        values = np.array(values)
+        values.flat[0] = 1e300
+        return values
+
+    other = changed(record, ("state", "trainer", *place), huge)
+    path.write_bytes(b"".join(to_bytes(other, CHECKPOINT)))
+    refused(scenario, path, "has values too large for their squares")
 
 
 @pytest.mark.parametrize("place", ["t", "lost", "history", "seconds"])

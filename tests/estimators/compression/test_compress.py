@@ -1,10 +1,12 @@
 """Fewer terms for a trained estimator: as near as terms allow, and what it says of the loss is true."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -226,3 +228,21 @@ def test_what_is_refused() -> None:
         compress(trained("two classes"), 0)
     with pytest.raises(ValueError, match="features"):
         compress(trained("two classes"), 3, X[:, :2])
+
+
+@pytest.mark.parametrize("kind", ["-s 0 -r -0.5 -c 10", "-s 3", "-s 2 -n 0.2"])
+def test_sigmoid_uses_the_budget(kind: str, tmp_path: Path) -> None:
+    """Models of LIBSVM, whose kernel matrix has negative eigenvalues."""
+    svmutil = pytest.importorskip("libsvm.svmutil")
+    rows, y = make_moons(400, noise=0.2, random_state=0)
+    problem = svmutil.svm_problem(list(2.0 * y - 1), rows.tolist())
+    path = str(tmp_path / "model")
+    svmutil.svm_save_model(path, svmutil.svm_train(problem, f"{kind} -t 3 -g 0.3 -q"))
+    big = load(path)
+    values = getattr(big, "decision_function", big.predict)(rows)
+    found = [compress(big, budget, rows) for budget in (3, 8, 15)]
+    assert [one.n_terms[1] for one in found] == [3, 8, 15]
+    differences = [one.difference for one in found]
+    assert differences == sorted(differences, reverse=True)
+    assert differences[-1] < 0.01 * values.std()
+    assert all(np.isnan(one.distance) for one in found)

@@ -10,7 +10,7 @@ from budgetsvm._model.snapshot import check_plain
 
 CHECKPOINT = FileKind("budgetsvm checkpoint", "a checkpoint of budgetsvm")
 #: Of the format. There are no upgrades: a run is finished by the version that has begun it.
-VERSION = 1
+VERSION = 2
 _DIGITS, _LARGEST_SEED = 64, (1 << 32) - 1
 
 

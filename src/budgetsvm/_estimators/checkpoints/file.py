@@ -11,7 +11,7 @@ from budgetsvm._common.files import new_beside, replacing
 from budgetsvm._estimators.checkpoints.contents import Contents, load_checkpoint
 from budgetsvm._polish.convergence import say
 
-# How many times as long as writing a checkpoint takes the run goes on before the next one.
+# How many times as long as putting together and writing a checkpoint takes the run goes on before the next one.
 _REST = 200
 _PART = ".part"  # behind the name of a file that is being written
 _PROBE = bytes(4096)
@@ -30,6 +30,9 @@ class CheckpointFile:
         self.every = check_number("checkpoint_every", every, at_least=0)
         self.kept = kept
         self._last, self._took = perf_counter(), 0.0
+        self._begun: float | None = (
+            None  # when a state that is to be written began to be put together
+        )
         self._own: Any = None  # the file that we have read or written, and no other
         self._complained = False
 
@@ -86,11 +89,13 @@ class CheckpointFile:
     def due(self) -> bool:
         """Whether to write again: after so many seconds, and later where that would take long."""
         wait = max(self.every, _REST * self._took) if self.every > 0 else 0.0
-        return perf_counter() - self._last >= wait
+        now = perf_counter()
+        self._begun = now if now - self._last >= wait else None
+        return self._begun is not None
 
     def write(self, contents: Contents) -> None:
         """Write the file anew; a run goes on if that fails, and the file that was there stays."""
-        begin = perf_counter()
+        begin = perf_counter() if self._begun is None else self._begun
         try:
             if self._mark() not in (None, self._own):
                 self._complain(

@@ -1,8 +1,15 @@
-"""What tells one run from another: its parameters as texts, and a digest of its data."""
+"""What tells one run from another: its parameters as texts, and a digest of its data.
+
+A stream is summed up as it is read, checkpoint or not, and by SHA-256 alone that took one percent of the time of training
+on it. So words of 64 bits are first multiplied by odd numbers, another one for each place, and added up modulo 2^64: one
+word that differs always shows, since odd numbers have inverses, and several do but for once in 2^64 times. Nobody is
+fooled here but those who want to be.
+"""
 
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -18,10 +25,11 @@ _NO_MATTER = ("n_jobs", "verbose", "monitor", "warm_start")
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _LONGEST = 200  # text of a parameter
 _PIECE = 1 << 22  # bytes that are copied at once, of an array that is not in one piece
+_WORDS = 1 << 16  # that are added up: they stay in a cache of the processor
 
 
 class Digest:
-    """A sum of all that was added; SHA-256, which the processor has instructions for."""
+    """A sum of all that was added."""
 
     def __init__(self) -> None:
         self._sum = sha256()
@@ -50,9 +58,26 @@ class Digest:
         array = array.reshape(1) if array.ndim == 0 else array
         step = max(1, int(len(array) * _PIECE // max(1, array.nbytes)))
         whole = array.flags.c_contiguous
-        for start in range(0, len(array), len(array) if whole else step):
+        for start in range(0, len(array), max(1, len(array)) if whole else step):
             piece = array[start:] if whole else array[start : start + step]
-            self._sum.update(np.ascontiguousarray(piece).reshape(-1).view(np.uint8).data)
+            self._add_bytes(np.ascontiguousarray(piece).reshape(-1).view(np.uint8))
+
+    def _add_bytes(self, values: NDArray[np.uint8]) -> None:
+        whole = len(values) // 8 * 8
+        words, factors = values[:whole].view(np.uint64), _factors()
+        for start in range(0, len(words), _WORDS):
+            some = words[start : start + _WORDS]
+            self._sum.update((some * factors[: len(some)]).sum(dtype=np.uint64).tobytes())
+        self._sum.update(values[whole:].data)
+
+
+@cache
+def _factors() -> NDArray[np.uint64]:
+    """Return odd numbers without a pattern, the same for ever: SplitMix64 (Steele, Lea, Flood 2014)."""
+    mixed = np.arange(1, _WORDS + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
 
 
 def parameter_texts(machine: Any, others: Mapping[str, Any]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from budgetsvm._estimators.checkpoints.file import CheckpointFile
 from budgetsvm._estimators.checkpoints.fingerprint import Digest, differences, parameter_texts
 from budgetsvm._learn.keeper import Keeper
 
-_BYTES_PER_SECOND = 1e9  # of a digest; a guess
+_BYTES_PER_SECOND = 5e9  # of a digest; a guess
 
 
 class Run:

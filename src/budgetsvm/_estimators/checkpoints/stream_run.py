@@ -46,14 +46,15 @@ class StreamRun(Run):
     def _keep(self, machine: Any, count: int, digest: Digest, *, first: bool) -> None:
         from budgetsvm._estimators.snapshots import snapshot_of  # which knows all estimators
 
-        if not (first or self.file.due()):
+        due = self.file.due()
+        if not (first or due):
             return
         try:
             snapshot = snapshot_of(machine)
         except ValueError as error:  # at the first block
             message = f"there can be no checkpoint of this stream: {error}; or leave out checkpoint"
             raise ValueError(message) from error
-        if self.file.due():
+        if due:
             source = machine.random_state
             random = random_record(source) if isinstance(source, _RANDOM) else None
             state = {"blocks": count, "machine": snapshot, "random": random}

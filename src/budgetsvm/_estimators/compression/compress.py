@@ -12,12 +12,14 @@ from sklearn.pipeline import Pipeline
 from budgetsvm._common.checks import check_integer
 from budgetsvm._common.public import public_in
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.compression.rows_only import nearest_on_rows
 from budgetsvm._estimators.compression.terms import Smaller
 from budgetsvm._estimators.fitting.training import CERTIFICATE
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._problem.points import sparse_rows
 from budgetsvm.kernels import Precomputed, Sigmoid
 
 
@@ -113,17 +115,29 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
         )
         raise ValueError(message)
     else:
-        smaller = Smaller(model, count_threads(estimator.n_jobs))
-        settings = replace(estimator._settings(), budget=budget)
-        detector = isinstance(estimator, BudgetOneClassSVM)
-        bias = detector or bool(settings.intercept or model.bias.any())
-        model, squared = smaller.nearest(smaller.terms(settings), X, bias=bias)
-        distance = _root_of_share(squared, smaller.squared_norm)
-        if isinstance(model.kernel, Sigmoid):
-            distance = float("nan")
+        dense = model.with_dense_points("compress")
+        found, distance = _smaller(estimator, dense, budget, X)
+        model = replace(found, points=sparse_rows(found.points)) if model.sparse_points else found
     small = _with_model(estimator, model, budget)
     n_terms = len(estimator._expansion), len(model)
     return Compressed(small, n_terms, distance, *_compared(estimator, small, X))
+
+
+def _smaller(
+    estimator: Any, model: KernelExpansion, budget: int, X: Any
+) -> tuple[KernelExpansion, float]:
+    """Return a model with fewer terms, and its distance."""
+    settings, n_threads = (
+        replace(estimator._settings(), budget=budget),
+        count_threads(estimator.n_jobs),
+    )
+    detector = isinstance(estimator, BudgetOneClassSVM)
+    bias = detector or bool(settings.intercept or model.bias.any())
+    if isinstance(model.kernel, Sigmoid):
+        return nearest_on_rows(model, budget, X, n_threads, bias=bias), float("nan")
+    smaller = Smaller(model, n_threads)
+    found, squared = smaller.nearest(smaller.terms(settings), X, bias=bias)
+    return found, _root_of_share(squared, smaller.squared_norm)
 
 
 def _root_of_share(part: float, whole: float) -> float:
@@ -141,6 +155,7 @@ def _with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
     if len(model) < len(estimator._expansion):
         small._forget_rows()
     small._expansion, small._dual, small._origin = model, None, None
+    small.budget_ = budget
     return small.set_params(budget=budget)
 
 

@@ -130,7 +130,7 @@ class Smaller:
         coordinates, shift = projection, np.zeros(len(self.big.bias))
         if X is not None:
             with single_threaded_blas():
-                coordinates, shift = self._on_rows(basis, projection, X, bias)
+                coordinates, shift = self.on_rows(basis, projection, X, bias)
         with single_threaded_blas():
             coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])
         distance = self.squared_norm - 2 * (projection * coordinates).sum() + (coordinates**2).sum()
@@ -143,8 +143,8 @@ class Smaller:
         )
         return model, max(0.0, float(distance))
 
-    def _on_rows(
-        self, basis: Basis, projection: _Matrix, X: Any, bias: bool
+    def on_rows(
+        self, basis: Any, projection: _Matrix, X: Any, bias: bool
     ) -> tuple[_Matrix, _Matrix]:
         """Solve the least squares problem on rows: coordinates, and what to add to the biases."""
         size, middle = len(basis), (X.shape[0] + 1) // 2
@@ -154,7 +154,7 @@ class Smaller:
         shift: _Matrix = found[size:].sum(axis=0)
         return found[:size], shift
 
-    def _products(self, basis: Basis, X: Any, bias: bool) -> RowProducts:
+    def _products(self, basis: Any, X: Any, bias: bool) -> RowProducts:
         """Sum up over rows all that least squares needs to know of them."""
         size = len(basis) + bias
         gram, wanted, total = np.zeros((size, size)), np.zeros((size, len(self.big.coef))), 0.0

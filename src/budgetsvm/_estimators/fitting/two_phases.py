@@ -90,7 +90,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     ) -> Training:
         """Return what training has with it; its kernel has the numbers of the model's."""
         bars = (current_bar(),) if self.verbose > 0 else ()
-        settings = replace(settings, kernel=self._expansion.kernel)
+        budget = self._most_terms or None
+        settings = replace(settings, kernel=self._expansion.kernel, budget=budget)
         return Training(settings, rng, started, Observers(*others, *bars))
 
     def _finish(self, X: Any, weights: NDArray[np.float64]) -> None:
@@ -171,6 +172,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _find_terms(self, problem: Problem, training: Training) -> Problem:
         """Phase 1, or what the user wants in its place; returns what is left for the polish."""
+        training = self._affordable(training, len(problem.rows))
         rows, budget, rng = problem.rows, self._most_terms, training.rng
         all_rows = self._polishes and len(rows) <= budget and not self.early_stopping
         if not isinstance(self.basis, str):
@@ -230,12 +232,9 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _state_after(self, learned: Learned) -> dict[str, Any]:
         """Return the attributes that phase 1 changes."""
-        return {
-            "_expansion": learned.model,
-            "_visits": learned.visits,
-            "n_iter_": learned.epochs,
-            "history_": self.history_ + learned.history,
-        }
+        history = self.history_ + learned.history
+        now = {"_expansion": learned.model, "_visits": learned.visits, "n_iter_": learned.epochs}
+        return now | {"history_": history}
 
     def _forget_certificate(self) -> None:
         self._forget_rows()

@@ -16,7 +16,7 @@ from budgetsvm._estimators.fitting.training import Training
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.one_class.density import DensityTarget, typical_level, weighted_quantile
 from budgetsvm._estimators.one_class.scores import TrainedDetector
-from budgetsvm._estimators.user_input import Epochs, PrecisionName, generator, weighted_rows
+from budgetsvm._estimators.user_input import Budget, Epochs, PrecisionName, generator, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.convergence import say
@@ -68,6 +68,8 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
 
     nu: float
 
+    _may_have_all = False  # another problem is solved for every C on the way
+
     def __init__(
         self,
         *,
@@ -76,7 +78,7 @@ class BudgetOneClassSVM(OutlierMixin, TrainedDetector):
         gamma: Gamma = "scale",
         degree: int = 3,
         coef0: float = 0.0,
-        budget: int | None = 500,
+        budget: Budget = "auto",
         solver: Any = "bsca",
         maintenance: Any = "auto",
         epochs: Epochs = "auto",

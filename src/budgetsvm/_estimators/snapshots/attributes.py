@@ -164,6 +164,10 @@ def _count(fields: Fields, name: str) -> Any:
     return fields.count(name)
 
 
+def _read_budget(fields: Fields, name: str) -> Any:
+    return fields.optional(lambda one: fields.count(one, least=1), name)
+
+
 def _amount(fields: Fields, name: str) -> Any:
     return fields.number(name, at_least=0)
 
@@ -181,6 +185,7 @@ _ANY: dict[str, Attribute] = {
 }
 _MACHINE = _ANY | {
     "kernel_wanted": Attribute("_kernel_wanted", _read_kernel),
+    "budget": Attribute("budget_", _read_budget),
     "rows_seen": Attribute("_rows_seen", _count),
     "visits": Attribute("_visits", _count),
     "n_iter": Attribute("n_iter_", _count),

@@ -148,7 +148,7 @@ def _parts(estimator: Any) -> tuple[Any, Affine | None]:
 
 def _as_sums(machine: Any) -> KernelExpansion:
     """Return all that the header evaluates, with a term at least: C has no empty arrays."""
-    model = sums_of(machine)
+    model = sums_of(machine).with_dense_points("C")
     if isinstance(machine, BudgetFeatures):
         coef = np.ascontiguousarray(machine.normalization_.T)
         model = replace(model, coef=coef, bias=np.zeros(len(coef)))

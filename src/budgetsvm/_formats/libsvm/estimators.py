@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
@@ -17,6 +16,7 @@ from budgetsvm._formats.libsvm.model import CLASSIFIERS, KERNELS, ONE_CLASS, Lib
 from budgetsvm._formats.libsvm.pairs import by_rank, libsvm_layout, pair_coefficients
 from budgetsvm._formats.libsvm.read import read_libsvm, warn_of_probabilities
 from budgetsvm._formats.libsvm.write import libsvm_text
+from budgetsvm._formats.scalers import is_pipeline
 from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
@@ -54,7 +54,7 @@ def _parameters(model: LibsvmModel) -> dict[str, Any]:
     return {
         "kernel": model.kernel.name,
         **{name: getattr(model.kernel, name) for name in numbers},
-        "budget": max(1, len(model.points)),
+        "budget": max(1, model.points.shape[0]),
         "maintenance": "merge" if model.kernel.mergeable else "project",
     }
 
@@ -95,6 +95,7 @@ def _set(machine: Any, model: KernelExpansion) -> None:
     """Give a machine a model, as if it had been trained without a certificate."""
     machine._expansion, machine.kernel_, machine._kernel_wanted = model, model.kernel, model.kernel
     machine.n_features_in_ = model.points.shape[1]
+    machine.budget_ = machine.budget
     machine._rows_seen = machine._visits = machine.n_iter_ = 0
     machine.history_ = []
     machine._dual = machine._origin = machine._reservoir = None
@@ -144,7 +145,7 @@ def to_libsvm(estimator: Any) -> str:
     """
     model = _model_of(estimator)
     if (
-        len(model.points) == 0
+        model.points.shape[0] == 0
     ):  # a support vector that counts for nothing, and says how many features there are
         points, coef = np.zeros((1, estimator.n_features_in_)), np.zeros((len(model.coef), 1))
         counts = None if model.counts is None else np.eye(1, len(model.counts), dtype=np.int64)[0]
@@ -153,7 +154,7 @@ def to_libsvm(estimator: Any) -> str:
 
 
 def _model_of(estimator: Any) -> LibsvmModel:
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
         if len(steps) != 1:
             message = (

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._problem.points import Points
 from budgetsvm.kernels import Gaussian, Kernel, Linear, Polynomial, Sigmoid
 
 CLASSIFIERS = ("c_svc", "nu_svc")
@@ -32,7 +33,7 @@ class LibsvmModel:
     kind: str  #: one of TYPES
     kernel: Kernel
     coef: NDArray[np.float64]  #: (k - 1, support vectors)
-    points: NDArray[np.float64]
+    points: Points
     rho: NDArray[np.float64]  #: per pair of classes, subtracted from sums
     labels: NDArray[np.int64] | None = (
         None  #: in LIBSVM's order: that in which training rows had them

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._formats.libsvm.model import CLASSIFIERS, KERNELS, TYPES, LibsvmModel
 from budgetsvm._formats.libsvm.support_vectors import SupportVectors, read_support_vectors
+from budgetsvm._problem.points import Points, sparse_pays
 from budgetsvm.kernels import Kernel
 
 _WORDS = ("svm_type", "kernel_type")
@@ -101,7 +102,7 @@ def read_libsvm(text: bytes, where: str, n_features: int | None = None) -> Libsv
     vectors = read_support_vectors(
         text, header.end, line=header.line, n_coef=n_classes - 1, count=total, where=where
     )
-    points = _dense(vectors, len(text), n_features, len(rho), where)
+    points = _points(vectors, kernel, n_features, size=len(text), n_outputs=len(rho), where=where)
     return LibsvmModel(kind, kernel, vectors.coef, points, rho, labels, counts, slopes, shifts)
 
 
@@ -157,14 +158,23 @@ def _read_kernel(header: _Header) -> Kernel:
     return kernel
 
 
-def _dense(
-    vectors: SupportVectors, size: int, n_features: int | None, n_outputs: int, where: str
-) -> NDArray[np.float64]:
-    """Return the points, with all features: what is not in a file may be large."""
+def _points(
+    vectors: SupportVectors,
+    kernel: Kernel,
+    n_features: int | None,
+    *,
+    size: int,
+    n_outputs: int,
+    where: str,
+) -> Points:
+    """Return the points; where they have few of many features sparse ones, and else with all of them."""
     width = max(1, vectors.width)
     if n_features is not None and n_features < width:
         message = f"{where}: there are features up to {width}, and n_features={n_features}"
         raise ValueError(message)
+    points = vectors.sparse(width if n_features is None else n_features)
+    if sparse_pays(points, kernel):
+        return points
     count = len(vectors.starts) - 1
     needed = 8 * count * (width + n_outputs) + vectors.n_bytes
     if n_features is None and needed > max(_TIMES * size, SMALL):
@@ -173,4 +183,4 @@ def _dense(
             f"{needed:,} bytes, many times as much as the file; if it is not broken, say n_features={width}"
         )
         raise ValueError(message)
-    return vectors.dense(width if n_features is None else n_features)
+    return points.toarray()

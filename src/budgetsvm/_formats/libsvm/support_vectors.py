@@ -6,10 +6,11 @@ read from many lines at once.
 
 import re
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 _NUMBER = rb"[-+]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][-+]?[0-9]++)?+"
 _COEF = re.compile(rb"[ \t]*+(" + _NUMBER + rb")(?![^ \t\r\n])")
@@ -38,18 +39,19 @@ class SupportVectors:
         """How many features the vectors have at least."""
         return int(self.columns.max(initial=-1)) + 1
 
-    def dense(self, n_features: int) -> NDArray[np.float64]:
-        """Return the vectors as rows."""
-        points = np.zeros((len(self.starts) - 1, n_features))
-        points[np.repeat(np.arange(len(points)), np.diff(self.starts)), self.columns] = self.values
-        return points
+    def sparse(self, n_features: int) -> Any:
+        """Return the vectors as rows, without zeros."""
+        shape = (len(self.starts) - 1, n_features)
+        rows = sparse.csr_array((self.values, self.columns, self.starts.astype(np.int32)), shape)
+        rows.eliminate_zeros()
+        return rows
 
 
 def read_support_vectors(
     text: bytes, at: int, *, line: int, n_coef: int, count: int, where: str
 ) -> SupportVectors:
     """Read `count` lines from a place in a text on; `line` is the number of the first one."""
-    n_lines = text.count(b"\n", at) + (at < len(text) and not text.endswith(b"\n"))
+    n_lines = text.count(b"\n", at) + bool(text[max(at, text.rfind(b"\n") + 1) :].strip())
     if n_lines < count:
         _refuse(where, line + n_lines, f"there are {n_lines} support vectors, not {count}")
     if 2 * n_coef * count > len(text) - at + 1:
@@ -58,7 +60,9 @@ def read_support_vectors(
     begin = at
     for number in range(count):
         end = text.find(b"\n", at)
-        end = len(text) if end < 0 else end
+        if end < 0:  # LIBSVM ends every line; without that, nobody knows what is missing
+            problem = "the file ends within the line, and was cut off; if it was not, put a line end behind it"
+            _refuse(where, line + number, problem)
         _check(text, at, end, n_coef=n_coef, line=line + number, where=where)
         at = min(end + 1, len(text))
         if at - begin >= _BLOCK or number == count - 1:

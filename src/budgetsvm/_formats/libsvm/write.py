@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._formats.libsvm.model import KERNELS, LibsvmModel
+from budgetsvm._problem.points import sparse_rows
 
 
 def libsvm_text(model: LibsvmModel) -> str:
@@ -15,7 +16,7 @@ def libsvm_text(model: LibsvmModel) -> str:
     )
     lines = [f"svm_type {model.kind}", f"kernel_type {name}"]
     lines += [f"{one} {getattr(model.kernel, one):.17g}" for one in numbers]
-    lines += [f"nr_class {len(model.coef) + 1}", f"total_sv {len(model.points)}"]
+    lines += [f"nr_class {len(model.coef) + 1}", f"total_sv {model.points.shape[0]}"]
     for field, values in (
         ("rho", model.rho),
         ("label", model.labels),
@@ -31,12 +32,16 @@ def libsvm_text(model: LibsvmModel) -> str:
 
 
 def _vectors(model: LibsvmModel) -> Iterable[str]:
-    shown = model.points != 0
-    if len(shown):
-        shown[0, -1] = True  # so that the number of features can be told
-    for coef, point, which in zip(model.coef.T, model.points, shown, strict=True):
-        entries = " ".join(f"{k + 1}:{point[k]:.17g}" for k in np.flatnonzero(which))
-        yield f"{_numbers(coef)} {entries}".rstrip()
+    points = sparse_rows(model.points)
+    last = points.shape[1] - 1
+    for row, coef in enumerate(model.coef.T):
+        some = slice(points.indptr[row], points.indptr[row + 1])
+        entries = dict(zip(points.indices[some].tolist(), points.data[some].tolist(), strict=True))
+        entries = {k: value for k, value in entries.items() if value != 0}
+        if row == 0:
+            entries.setdefault(last, 0.0)  # so that the number of features can be told
+        text = " ".join(f"{k + 1}:{value:.17g}" for k, value in sorted(entries.items()))
+        yield f"{_numbers(coef)} {text}".rstrip()
 
 
 def _numbers(values: NDArray[np.float64] | NDArray[np.int64]) -> str:

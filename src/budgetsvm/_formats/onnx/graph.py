@@ -50,7 +50,7 @@ class Graph:
 
     def kernel_values(self, x: str, model: KernelExpansion) -> str:
         """Return k of every row with every term."""
-        points = model.points.astype(np.float64)
+        points = model.with_dense_points("ONNX").points.astype(np.float64)
         if model.centre is not None:
             x = self.add("Sub", x, model.centre[np.newaxis])
         match model.kernel:

@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, load_for, names_of, set_names
+from budgetsvm.cli._data import DATA_OPTIONS, data_options, load_for, names_of, set_names
+from budgetsvm.cli._options.effects import refuse_without_effect
 from budgetsvm.cli._output import quiet_option
+from budgetsvm.cli._stand_ins import import_sklearn
 
 _SUFFIXES = {
     ".bsvm": "native",
@@ -52,6 +54,7 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
       budgetsvm convert --budget 200 big.model small.model
       budgetsvm convert --storage int8 small.bsvm small.h
     """
+    import_sklearn()
     from budgetsvm import load
 
     kind = to or _SUFFIXES.get(out.suffix)
@@ -61,6 +64,7 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
     budget, data = options.pop("budget"), options.pop("data")
     if data is not None and budget is None:
         raise click.UsageError("--data is for --budget: without that, nothing is fitted")
+    _check_effects(kind, data)
     if data is None:
         machine, X = load(model), None
     else:
@@ -75,6 +79,16 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
     lines += _write(machine, kind, out, options)
     if not options["quiet"]:
         click.echo("\n".join([*lines, f"{out}: {out.stat().st_size:,} bytes"]), err=True)
+
+
+def _check_effects(kind: str, data: str | None) -> None:
+    """Refuse options that this conversion does not have."""
+    if kind != "c":
+        refuse_without_effect(("name", "storage"), f"it is for C, and not for {kind}")
+    if kind != "onnx":
+        refuse_without_effect(("double",), f"it is for ONNX, and not for {kind}")
+    if data is None:
+        refuse_without_effect(DATA_OPTIONS, "it says how to read --data")
 
 
 def _compressed(machine: Any, budget: int, X: Any) -> tuple[Any, list[str]]:

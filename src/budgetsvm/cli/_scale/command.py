@@ -7,6 +7,7 @@ import click
 
 from budgetsvm.cli._data import data_options, open_data
 from budgetsvm.cli._files import keep_apart
+from budgetsvm.cli._options.effects import warn_without_effect
 
 
 @click.command("scale", context_settings={"show_default": True})
@@ -38,6 +39,7 @@ def command(data: str, **options: Any) -> None:
     """
     from budgetsvm.cli._scale.ranges import Ranges, scaled_lines
 
+    warn_without_effect(options)
     lower, upper, targets, save, restore = (
         options.pop(name) for name in ("lower", "upper", "targets", "save", "restore")
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.streams import _blocks
-from budgetsvm.streams._blocks import Block, Blocks, check_width, joined, regroup
+from budgetsvm.streams._blocks import Block, Blocks, check_exact, check_width, joined, regroup
 from budgetsvm.streams._numpy.arrays import ArrayError, ArrayFile, RowReader, open_arrays
 from budgetsvm.streams._numpy.layout import Layout, check_labels, check_rows, find_layout
 from budgetsvm.streams._numpy.sparse_rows import SparseRows
@@ -158,6 +158,10 @@ def _label_values(y: NDArray[Any], where: str, done: int) -> NDArray[Any]:
         y = np.strings.decode(y, "utf-8", "replace")
     if y.dtype.kind == "U":
         return y.astype(y.dtype.newbyteorder("="), copy=False)
+    try:
+        check_exact(y, where)
+    except ValueError as error:
+        raise ArrayError(str(error)) from None
     numbers: NDArray[np.float64] = y.astype(np.float64)
     finite = np.isfinite(numbers)
     if not finite.all():

@@ -65,6 +65,14 @@ class _GammaType(click.ParamType):  # type: ignore[type-arg]  # which older ones
         return click.FLOAT.convert(value, param, ctx)
 
 
+class _BudgetType(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
+    name = "number|auto"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number, or the name of what the data decide."""
+        return value if value == "auto" else click.IntRange(1).convert(value, param, ctx)
+
+
 class _Weight(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
     name = "label=weight"
 
@@ -93,7 +101,7 @@ _OPTIONS = (
     _option("-c", "--cost", type=float, default=1.0, help="C, the weight of training errors."),
     _option("-n", "--nu", type=float, default=0.5, help="Share of outliers, of one-class."),
     _option("-p", "--epsilon", type=float, default=0.1, help="Errors up to this are free, of svr."),
-    _option("-B", "--budget", type=click.IntRange(1), default=500, help="Most terms of a model."),
+    _option("-B", "--budget", type=_BudgetType(), default="auto", help="Most terms of a model."),
     _option("-e", "--tol", type=float, default=0.01, help="Wanted duality gap, relative."),
     _option(
         "-b",
@@ -108,8 +116,8 @@ _OPTIONS = (
         multiple=True,
         help="C of a class is multiplied by it; also -wLABEL WEIGHT.",
     ),
-    _option("-m", "cache", type=float, hidden=True, expose_value=False),
-    _option("-h", "shrinking", type=int, hidden=True, expose_value=False),
+    _option("-m", "cache", type=float, hidden=True),
+    _option("-h", "shrinking", type=int, hidden=True),
     _option("--loss", type=click.Choice(["hinge", "squared_hinge", "logistic"]), help="Of svc."),
     _option("--solver", type=click.Choice(["bsca", "bsgd"]), default="bsca", help="Of phase 1."),
     _option("--maintenance", default="auto", help="merge, multimerge, project or remove."),

@@ -1,0 +1,1 @@
+"""The options of commands, and whether they do anything."""

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Problems of two classes, and the full problem with all kernel values at hand: see module.cpp.
+#include "bindings/arguments.hpp"
+#include "polish/block_dual.hpp"
+#include "polish/span_pairs.hpp"
+
+namespace budgetsvm {
+namespace {
+
+template <class T>
+using BlocksArg =
+    std::tuple<Array<const T, 2>, Array<const T, 2>, Array<const T, 2>, Array<const T, 2>>;
+
+template <class T>
+KernelBlocks<T> unpack_blocks(const BlocksArg<T>& blocks) {
+    const auto& [first, cross, back, second] = blocks;
+    const std::size_t n_first = first.shape(0), n_second = second.shape(0);
+    require(first.shape(1) == n_first && second.shape(1) == n_second, "shapes differ");
+    require(cross.shape(0) == n_first && cross.shape(1) == n_second, "shapes differ");
+    require(back.shape(0) == n_second && back.shape(1) == n_first, "shapes differ");
+    checked_length(n_first + n_second);
+    return {first.data(),
+            cross.data(),
+            back.data(),
+            second.data(),
+            checked_length(n_first),
+            checked_length(n_second)};
+}
+
+template <class T>
+std::tuple<double, double, double, double, std::int64_t> climb_blocks(
+    const BlocksArg<T>& blocks, Array<const double, 1> targets, Array<const double, 1> lower,
+    Array<const double, 1> upper, double epsilon, Array<double, 1> beta, Array<double, 1> residual,
+    const std::tuple<double, double>& scale, double tolerance, std::int64_t most_rounds) {
+    const KernelBlocks<T> kernel = unpack_blocks<T>(blocks);
+    for (const std::size_t length :
+         {targets.shape(0), lower.shape(0), upper.shape(0), beta.shape(0), residual.shape(0)})
+        require(length == static_cast<std::size_t>(kernel.size()),
+                "arrays of the rows differ in length");
+    require(tolerance >= 0 && epsilon >= 0, "tolerance and epsilon must not be negative");
+    nb::gil_scoped_release release;
+    const Variables variables{beta.data(), residual.data(), lower.data(), upper.data(), epsilon};
+    const auto [trivial, hopeless] = scale;
+    BlockDual<T> problem(kernel, targets.data(), variables, GapScale{trivial, hopeless});
+    const BlockSolution found = problem.solve(tolerance, most_rounds);
+    return {found.primal, found.dual, found.scale, found.bias, found.rounds};
+}
+
+using PairsArg = Array<const std::int64_t, 2>;
+
+// The rows of a class, which follow each other.
+std::vector<ClassRange> unpack_pairs(const Array<const std::int64_t, 1>& starts,
+                                     const PairsArg& pairs, std::size_t n) {
+    require(starts.shape(0) > 0 && pairs.shape(1) == 2, "shapes differ");
+    const std::size_t n_classes = starts.shape(0) - 1;
+    const std::int64_t* at = starts.data();
+    for (std::size_t c = 0; c < n_classes; ++c) require(at[c] < at[c + 1], "a class has no rows");
+    require(at[0] == 0 && static_cast<std::uint64_t>(at[n_classes]) == n,
+            "classes and rows differ");
+    std::vector<ClassRange> ranges;
+    for (std::size_t p = 0; p < 2 * pairs.shape(0); ++p) {
+        const std::int64_t c = pairs.data()[p];
+        require(static_cast<std::uint64_t>(c) < n_classes, "there is no such class");
+        ranges.push_back({at[c], at[c + 1]});
+        require(p % 2 == 0 || ranges[p - 1].begin != ranges[p].begin, "a pair is of two classes");
+    }
+    return ranges;
+}
+
+template <class T>
+void ascend_pairs(Array<const T, 2> features, Array<const T, 1> curvature,
+                  Array<const double, 1> box, Array<const std::int64_t, 1> starts, PairsArg pairs,
+                  double goal, std::int64_t most_rounds, std::uint64_t seed, Array<double, 2> w,
+                  Array<double, 2> point, Array<double, 2> certificates, Array<double, 1> alpha) {
+    const std::size_t n = features.shape(0), count = pairs.shape(0), width = features.shape(1);
+    require(curvature.shape(0) == n && box.shape(0) == n, "arrays of the rows differ in length");
+    for (const auto* out : {&w, &point})
+        require(out->shape(0) == count && out->shape(1) == width, "shapes differ");
+    require(certificates.shape(0) == count && certificates.shape(1) == 4, "shapes differ");
+    require(width > 0 && goal >= 0, "the goal must not be negative");
+    const std::vector<ClassRange> ranges = unpack_pairs(starts, pairs, n);
+    std::size_t members = 0;
+    for (const ClassRange& one : ranges) members += static_cast<std::size_t>(one.end - one.begin);
+    require(alpha.shape(0) == members, "alpha has the wrong length");
+    const ClassRows<T> rows{features.data(), curvature.data(), box.data(),
+                            static_cast<std::int64_t>(n), checked_length(width)};
+    nb::gil_scoped_release release;
+    std::vector<double> variables(n, 0.0), y(n, 0.0);
+    const std::vector<double> targets(n, 1.0);
+    double* own_alpha = alpha.data();
+    for (std::size_t p = 0; p < count; ++p) {
+        SpanPair<T> pair(rows, ranges[2 * p], ranges[2 * p + 1]);
+        SpanSolution found{w.data() + p * width, point.data() + p * width, own_alpha};
+        pair.solve(variables.data(), y.data(), targets.data(), goal, most_rounds,
+                   seed + 1000 * static_cast<std::uint64_t>(p), found);
+        for (const std::int64_t i : pair.members()) variables[i] = 0;
+        own_alpha += pair.members().size();
+        double* out = certificates.data() + 4 * p;
+        out[0] = found.primal, out[1] = found.dual, out[2] = found.scale;
+        out[3] = static_cast<double>(found.passes);
+    }
+}
+
+template <class T>
+void bind(nb::module_& m) {
+    using nb::arg;
+    m.def("climb_blocks", &climb_blocks<T>, array("blocks"), array("targets"), array("lower"),
+          array("upper"), arg("epsilon"), array("beta"), array("residual"), arg("scale"),
+          arg("tolerance"), arg("most_rounds"));
+    m.def("ascend_pairs", &ascend_pairs<T>, array("features"), array("curvature"), array("box"),
+          array("starts"), array("pairs"), arg("goal"), arg("most_rounds"), arg("seed"), array("w"),
+          array("point"), array("certificates"), array("alpha"));
+}
+
+}  // namespace
+
+void bind_exact(nb::module_& m) {
+    bind<float>(m);
+    bind<double>(m);
+}
+
+}  // namespace budgetsvm
