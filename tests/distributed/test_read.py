@@ -22,17 +22,17 @@ def together(blocks: list[Any]) -> tuple[Any, Any]:
     return np.concatenate(X), np.concatenate([part[1] for part in parts])
 
 
-@pytest.mark.parametrize("block_bytes", [1, 50, 1000, 1 << 20])
+@pytest.mark.parametrize("block_bytes", [9, 100, 1 << 20])
 @pytest.mark.parametrize("density", [0.2, 1.0])
 @pytest.mark.parametrize("zero_based", [False, True])
 def test_blocks_have_all_rows_once(
     tmp_path: Path, block_bytes: int, density: float, zero_based: bool
 ) -> None:
     rng = np.random.default_rng(0)
-    dense = np.where(rng.random((60, 7)) < density, rng.random((60, 7)), 0.0)
+    dense = np.where(rng.random((20, 7)) < density, rng.random((20, 7)), 0.0)
     dense[0, [0, 6]] = 1.5
     X = sparse.csr_array(dense)
-    y = np.arange(60.0)
+    y = np.arange(20.0)
     path = tmp_path / "data.libsvm"
     dump_svmlight_file(X, y, str(path), zero_based=zero_based)
     for named in ({}, {"n_features": 7, "zero_based": zero_based}):
