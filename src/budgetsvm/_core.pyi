@@ -34,20 +34,28 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-_Float: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+_V: TypeAlias = NDArray[np.float64]
+_Float: TypeAlias = NDArray[np.float32] | _V
+_Vectors: TypeAlias = tuple[_V, _V]
+_Two: TypeAlias = tuple[float, float]
+# Of two groups of rows, K in four blocks; targets, lower and upper bounds, epsilon.
+_Blocks: TypeAlias = tuple[_Float, _Float, _Float, _Float]
+_Bounds: TypeAlias = tuple[_V, _V, _V, float]
+# Features, their squared norms, C of every row, and where the rows of a class begin; w, w(alpha), certificates, alpha.
+_ClassRows: TypeAlias = tuple[_Float, _Float, _V, NDArray[np.int64]]
+_Found: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 _Matrix: TypeAlias = _Float | tuple[_Float, NDArray[np.int32], NDArray[np.int64]]
-_Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, NDArray[np.float64] | None]
+_Rows: TypeAlias = tuple[_Matrix, NDArray[np.int64] | None, _V | None]
 _Slots: TypeAlias = tuple[_Float, NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], int]
-_Terms: TypeAlias = tuple[_Float | _Slots, _Float, NDArray[np.float64]]
+_Terms: TypeAlias = tuple[_Float | _Slots, _Float, _V]
 _Kernel: TypeAlias = tuple[str, float, float, int, Callable[..., Any] | None]
 _Extents: TypeAlias = tuple[_Float, _Float, _Float, _Float]
 _Panels: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], _Float]
 _Maintenance: TypeAlias = tuple[str, bool, bool, int]
 _Loss: TypeAlias = tuple[str, float]
-_Double: TypeAlias = NDArray[np.float64]
-_Duals: TypeAlias = tuple[_Double, _Double, _Double, _Double]  # y, targets, box, alpha
-_Problem: TypeAlias = tuple[_Loss, NDArray[np.int64], _Double, *_Duals, NDArray[np.int32], _Double]
-_Wanted: TypeAlias = tuple[_Loss, bool, NDArray[np.int32], _Double, _Double, NDArray[np.float32]]
+_Duals: TypeAlias = tuple[_V, _V, _V, _V]  # y, targets, box, alpha
+_Problem: TypeAlias = tuple[_Loss, NDArray[np.int64], _V, *_Duals, NDArray[np.int32], _V]
+_Wanted: TypeAlias = tuple[_Loss, bool, NDArray[np.int32], _V, _V, NDArray[np.float32]]
 _Result: TypeAlias = tuple[int, int, int, int, int, float, float, float]
 
 PANEL_BYTES: int
@@ -87,12 +95,12 @@ def bsgd(
 def joint(
     rows: _Rows,
     order: NDArray[np.int64],
-    diagonal: NDArray[np.float64],
+    diagonal: _V,
     wanted: _Wanted,
     terms: _Terms,
     size: int,
-    coef: NDArray[np.float64],
-    bias: NDArray[np.float64],
+    coef: _V,
+    bias: _V,
     budget: int,
     kernel: _Kernel,
     maintenance: _Maintenance,
@@ -104,28 +112,14 @@ def joint(
     Row j of coef, (capacity, outputs), has the coefficients of term j, and terms' coef its norm.
     """
 
-def times(
-    block: _Float,
-    chosen: NDArray[np.int64],
-    coef: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
+def times(block: _Float, chosen: NDArray[np.int64], coef: _V, out: _V) -> None:
     """out_i = Σ_j block_ij coef_j for the chosen rows, summed in double."""
 
-def add_transposed_times(
-    block: _Float,
-    chosen: NDArray[np.int64],
-    v: NDArray[np.float64],
-    sums: NDArray[np.float64],
-) -> None:
+def add_transposed_times(block: _Float, chosen: NDArray[np.int64], v: _V, sums: _V) -> None:
     """sums_j += Σ_i v_i block_ij over the chosen rows, summed in double."""
 
 def add_normal_times(
-    block: _Float,
-    chosen: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    v: NDArray[np.float64],
-    sums: NDArray[np.float64],
+    block: _Float, chosen: NDArray[np.int64], weights: _V, v: _V, sums: _V
 ) -> None:
     """sums_j += Σ_i weights_i <block_i, v> block_ij over the chosen rows, summed in double."""
 
@@ -133,10 +127,10 @@ def ascend(
     loss: _Loss,
     rows: _Float,
     curvature: _Float,
-    y: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    box: NDArray[np.float64],
-    alpha: NDArray[np.float64],
+    y: _V,
+    targets: _V,
+    box: _V,
+    alpha: _V,
     w: _Float,
     order: NDArray[np.int64],
     upper: float,
@@ -152,10 +146,10 @@ def ascend_until(
     loss: _Loss,
     rows: _Float,
     curvature: _Float,
-    y: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    box: NDArray[np.float64],
-    alpha: NDArray[np.float64],
+    y: _V,
+    targets: _V,
+    box: _V,
+    alpha: _V,
     w: _Float,
     order: NDArray[np.int64],
     state: tuple[int, float, float],
@@ -172,11 +166,11 @@ def ascend_until(
 def climb(
     loss: _Loss,
     gram: _Float,
-    y: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    box: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    f: NDArray[np.float64],
+    y: _V,
+    targets: _V,
+    box: _V,
+    alpha: _V,
+    f: _V,
     precision: float,
     most_steps: int,
 ) -> tuple[int, float]:
@@ -187,44 +181,27 @@ def climb(
     """
 
 def climb_blocks(
-    blocks: tuple[_Float, _Float, _Float, _Float],
-    targets: NDArray[np.float64],
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    epsilon: float,
-    beta: NDArray[np.float64],
-    residual: NDArray[np.float64],
-    scale: tuple[float, float],
-    tolerance: float,
-    most_rounds: int,
+    blocks: _Blocks, bounds: _Bounds, state: _Vectors, scale: _Two, goal: float, most_rounds: int
 ) -> tuple[float, float, float, float, int]:
-    """Climb the dual Σ target_i β_i - ε|β_i| - ½ β·Kβ with Σ β_i = 0 and bounds of every β_i; feasible to begin with.
+    """Climb Σ target_i β_i - ε|β_i| - ½ β·Kβ, where Σ β_i = 0 and each β_i has bounds; feasible to begin with.
 
-    K is given for two groups of rows that follow each other, in four blocks; the second group may be empty. β and the residuals
-    target_i - f_i change in place, until the gap is within the tolerance or for so many rounds. It is measured by the
-    cost of no model, and the part of it that any model has (`scale`). Returns P, D, what
-    their gap is measured by, the bias, and the rounds made.
+    K is that of two groups of rows, the second of which may be empty. The state, β and target_i - f_i, changes in place
+    until the gap is within the goal, at most for so many rounds. Its `scale` are the cost of no model, and the part of it
+    that any has. Returns P, D, what their gap is measured by, the bias, and the rounds made.
     """
 
 def ascend_pairs(
-    features: _Float,
-    curvature: _Float,
-    box: NDArray[np.float64],
-    starts: NDArray[np.int64],
+    rows: _ClassRows,
     pairs: NDArray[np.int64],
     goal: float,
     most_rounds: int,
     seed: int,
-    w: NDArray[np.float64],
-    point: NDArray[np.float64],
-    certificates: NDArray[np.float64],
-    alpha: NDArray[np.float64],
+    found: _Found,
 ) -> None:
-    """Solve pairs of classes by coordinate ascent: hinge loss, and a constant as last feature that costs nothing.
+    """Solve pairs of classes by coordinate ascent, each until its gap is within the goal, or for so many rounds.
 
-    Class c has the rows from starts[c] on. Each pair has its rounds until its gap is within the goal, or so many. Its best w,
-    w(α) without the constant, and P, D, what their gap is measured by, and the passes made are a row each; α, of the rows of
-    both its classes, follows that of the pair before. All of these are zero to begin with.
+    Hinge loss; the last feature is a constant that costs nothing. What is found, zero to begin with, has a row for each
+    pair: the best w, w(α) without the constant, and P, D, what their gap is measured by and the passes; and α, pair after pair.
     """
 
 def reduce(
@@ -236,30 +213,18 @@ def reduce(
     """
 
 def joint_reduce(
-    terms: _Terms,
-    size: int,
-    coef: NDArray[np.float64],
-    kernel: _Kernel,
-    maintenance: _Maintenance,
-    budget: int,
+    terms: _Terms, size: int, coef: _V, kernel: _Kernel, maintenance: _Maintenance, budget: int
 ) -> tuple[int, float]:
     """The same for several outputs; coef as for `joint`."""
 
-def decision(
-    rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[np.float64]
-) -> None:
+def decision(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: _V) -> None:
     """Evaluate sum_j coef[j] k(x, z_j) for every row x."""
 
 def kernel_block(rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, out: NDArray[Any]) -> None:
     """Evaluate k(x, z_j) for every row x and every term; a column more is set to 1."""
 
 def pruned_decision(
-    rows: _Rows,
-    terms: _Terms,
-    size: int,
-    kernel: _Kernel,
-    extents: _Extents,
-    out: NDArray[np.float64],
+    rows: _Rows, terms: _Terms, size: int, kernel: _Kernel, extents: _Extents, out: _V
 ) -> None:
     """The same as `decision`, but for terms that add less than rounding errors do."""
 
@@ -279,42 +244,24 @@ def panel_values(
 ) -> None:
     """Evaluate k(x, z_j) for the panels of each row that are named, (all of them, lanes); 0 where there is no term."""
 
-def panel_times(
-    panels: _Panels, chosen: NDArray[np.int64], coef: NDArray[np.float64], out: NDArray[np.float64]
-) -> None:
+def panel_times(panels: _Panels, chosen: NDArray[np.int64], coef: _V, out: _V) -> None:
     """The same as `times`, for rows of panels; coef has room for all panels."""
 
-def add_panel_transposed(
-    panels: _Panels, chosen: NDArray[np.int64], v: NDArray[np.float64], sums: NDArray[np.float64]
-) -> None:
+def add_panel_transposed(panels: _Panels, chosen: NDArray[np.int64], v: _V, sums: _V) -> None:
     """The same as `add_transposed_times`, for rows of panels."""
 
 def add_panel_normal(
-    panels: _Panels,
-    chosen: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    v: NDArray[np.float64],
-    shift: float,
-    sums: NDArray[np.float64],
+    panels: _Panels, chosen: NDArray[np.int64], weights: _V, v: _V, shift: float, sums: _V
 ) -> float:
     """sums += Σ_i f_i k_i, where f_i = weights_i (<k_i, v> + shift); returns Σ_i f_i."""
 
 def add_panel_gram(
-    panels: _Panels,
-    chosen: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    first: int,
-    last: int,
-    sums: NDArray[np.float64],
+    panels: _Panels, chosen: NDArray[np.int64], weights: _V, first: int, last: int, sums: _V
 ) -> None:
     """sums += Σ_i weights_i k_i k_iᵀ, of a panel p from `first` to before `last`, and others from p on."""
 
 def add_panel_blocks(
-    panels: _Panels,
-    chosen: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    first: int,
-    sums: NDArray[np.float64],
+    panels: _Panels, chosen: NDArray[np.int64], weights: _V, first: int, sums: _V
 ) -> None:
     """The same for blocks along the diagonal, (blocks, width, width), from block `first` on; their upper halves."""
 
@@ -336,10 +283,10 @@ def read_libsvm(
     text: NDArray[np.uint8],
     first: int,
     features: int,
-    labels: NDArray[np.float64],
+    labels: _V,
     starts: NDArray[np.int64],
     indices: NDArray[np.int32],
-    values: NDArray[np.float64],
+    values: _V,
 ) -> tuple[int, int, int, int, int]:
     """Read the rows of a LIBSVM text, up to the first fault.
 

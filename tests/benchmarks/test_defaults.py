@@ -27,6 +27,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "BUNDLED", (DataSet("nested", partial(nested, 100, 2)),))
     monkeypatch.setattr(data, "MADE", (DataSet("line", _line, regression=True),))
     monkeypatch.setattr(data, "LATER", ())
+    monkeypatch.setattr(data, "FRESH", ())
     monkeypatch.setattr(data, "FILES", (FileSet("letter"),))
 
 

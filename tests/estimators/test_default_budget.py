@@ -10,8 +10,8 @@ from sklearn.svm import SVC, SVR
 
 import budgetsvm
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
-from budgetsvm._estimators.fitting import default_budget
 from budgetsvm._estimators.snapshots import machine_of, snapshot_of
+from budgetsvm._exact import budget as rule
 
 
 def _noisy(rows, features=12, seed=0):
@@ -23,10 +23,10 @@ def _noisy(rows, features=12, seed=0):
 @pytest.fixture
 def few(monkeypatch):
     """Let some hundred rows be many."""
-    monkeypatch.setattr(default_budget, "LEARNED", 40)
-    monkeypatch.setattr(default_budget, "_FEW_VALUES", 100**2)
-    monkeypatch.setattr(default_budget, "_MOST_VALUES", 500**2)
-    monkeypatch.setattr(default_budget, "_MORE", 80)
+    monkeypatch.setattr(rule, "LEARNED", 40)
+    monkeypatch.setattr(rule, "_FEW_VALUES", 100**2)
+    monkeypatch.setattr(rule, "_MOST_VALUES", 500**2)
+    monkeypatch.setattr(rule, "_MORE", 80)
 
 
 @pytest.mark.parametrize("machine", [BudgetSVC(), BudgetSVR()])
@@ -89,7 +89,7 @@ def test_pairs_of_classes_count_the_values_of_a_pair(few):
 
 
 def test_a_model_of_all_rows_has_a_bounded_number_of_coefficients(monkeypatch):
-    monkeypatch.setattr(default_budget, "_MOST_COEFFICIENTS", 20_000)
+    monkeypatch.setattr(rule, "_MOST_COEFFICIENTS", 20_000)
     X, y = make_blobs(600, 12, centers=12, cluster_std=3.0, random_state=0)
     assert BudgetSVC().fit(X, y).budget_ == 500
 

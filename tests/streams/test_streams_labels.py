@@ -61,6 +61,29 @@ def test_integers_of_other_files(dtype: type, tmp_path: Path) -> None:
     assert read_blocks(tmp_path / "a.npz").whole()[1].tolist() == good.tolist()
 
 
+@pytest.mark.parametrize("long", ["x" * 201, f'"{"x," * 101}"', " " * 300 + "a"], ids=len)
+def test_a_label_that_would_take_its_room_in_every_row(long: str, tmp_path: Path) -> None:
+    rows = [["a", 1, 2], ["b" * 200, 3, 4], [long, 5, 6], ["c", 7, 8]]
+    path = table(tmp_path / "a.csv", ["kind", "x", "z"], rows)
+    with pytest.raises(
+        ValueError, match=r"^\S*a.csv, line 4, column 'kind': the label .* has \d+ char"
+    ):
+        read_blocks(path, target="kind").whole()
+    path = table(tmp_path / "a.csv", None, [row[::-1] for row in rows])
+    with pytest.raises(ValueError, match=r"^\S*a.csv, line 3, column 2: the label .* has \d+ char"):
+        read_blocks(path, target=-1).whole()
+    good = table(tmp_path / "a.csv", None, rows[:2])
+    assert read_blocks(good, target=0).whole()[1].tolist() == ["a", "b" * 200]
+
+
+def test_a_long_label_in_parquet(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "a.parquet", x=[1.0, 2], y=["a", "b" * 201])
+    with pytest.raises(
+        ValueError, match=r"row 2, column 'y': the label 'bbbb.* has 201 characters"
+    ):
+        read_blocks(path, target="y").whole()
+
+
 # ---- tables without labels ----
 
 
@@ -72,6 +95,8 @@ def test_blocks_without_labels(tmp_path: Path) -> None:
         assert blocks.feature_names == names
         assert [y for _, y in blocks] == [None] * 3
         assert blocks.whole()[0].tolist() == rows
+        same = read_blocks(tmp_path / "a.csv", target=False, labels="string", header=blocks._header)
+        assert same.whole()[0].tolist() == rows
     path = parquet(tmp_path / "a.parquet", a=[1.0, 2], b=[3, 4])
     X, y = read_blocks(path, target=False).whole()
     assert (X.tolist(), y) == ([[1, 3], [2, 4]], None)

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from budgetsvm._common.records import Part
 from budgetsvm._estimators.familiar.numbered_rows import RowsByNumber
 from budgetsvm._estimators.familiar.scaling import warn_of_spread
-from budgetsvm._estimators.fitting.default_budget import default_budget
 from budgetsvm._estimators.fitting.training import Training
 from budgetsvm._estimators.fitting.warm_start import Origin, TermOptions
-from budgetsvm._estimators.user_input import AUTO, LEARNED, check_budget
+from budgetsvm._estimators.user_input import AUTO, check_budget
+from budgetsvm._exact.budget import LEARNED, default_budget
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import sparse_pays, sparse_rows

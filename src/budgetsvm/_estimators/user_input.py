@@ -19,6 +19,7 @@ from budgetsvm._common.checks import (
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.saving import Saves
+from budgetsvm._exact.budget import LEARNED
 from budgetsvm._learn.settings import Settings
 from budgetsvm.kernels import make_kernel
 from budgetsvm.kernels._interface import Gamma
@@ -139,8 +140,8 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
         return self._polishes if self.fit_intercept == "auto" else bool(self.fit_intercept)
 
 
-#: The budget is to depend on the data; and how many terms are learned where it does not, as of a stream.
-AUTO, LEARNED = "auto", 500
+#: The budget is to depend on the data.
+AUTO = "auto"
 _LARGEST_WEIGHT = 1e100
 #: A C of 1, divided by the share of the kernel that the span of the terms has.
 SCALED = "scale"

@@ -183,11 +183,12 @@ class _Output:
 
     def climb(self, beta: _Vector, show: Callable[[SolvedDual], None]) -> SolvedDual | None:
         """Climb from β, which is feasible, until the gap is small enough; None: it takes too long."""
-        n, (target, lower, upper, epsilon) = len(self.rows), self._bounds()
+        n, bounds = len(self.rows), self._bounds()
+        target = bounds[0]
         residual = target - _times(self.blocks, beta) if beta.any() else target.copy()
         most = max(_FEWEST_ROUNDS, _ROUNDS_PER_SET * -(-n // _SET_SIZE))
         rounds, at_once = 0, 1
-        problem = self.blocks, target, lower, upper, epsilon, beta, residual, self.targets.constants
+        problem = self.blocks, bounds, (beta, residual), self.targets.constants
         while True:
             self.limits.tick()
             primal, dual, scale, bias, made = _core.climb_blocks(*problem, self.goal, at_once)

@@ -17,9 +17,9 @@ from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
+from budgetsvm._polish.one_against_one.pairs import SolvedPair, solve_pairs, suits
 from budgetsvm._polish.outlook import FEATURES, OUTPUTS, OneOfMany
 from budgetsvm._polish.outputs import solve_for_all_values, solve_together
-from budgetsvm._polish.pairs import SolvedPair, solve_pairs, suits
 from budgetsvm._polish.result import Evidence, Polished, Solving, no_model
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
 from budgetsvm._polish.weston_watkins.problem import solve_weston_watkins

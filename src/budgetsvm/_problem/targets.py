@@ -22,6 +22,7 @@ _FAR = 20.0  # times the scale of the targets
 _LEAST_SAVED = 1e-3  # of P: who saves less saves nothing
 _OF_SAVED = 3.0  # times the tolerance that is asked for
 _ROUNDING = 1e-6  # of P
+_NOTHING = 1e-15  # of a sum
 _FEW = 256  # rows, that are tried first where those are wanted that lose least
 
 
@@ -146,8 +147,10 @@ class SingleTarget(Targets):
             less[order] = np.clip(abs(total) - before, 0.0, sizes[order])
         else:
             less = sizes * min(1.0, abs(total) / float(sizes.sum()))
+        left = sizes - less
+        left[left <= _NOTHING * abs(total)] = 0  # what rounding leaves of those that have given way
         alpha = alpha.copy()
-        alpha[heavy] = np.sign(alpha[heavy]) * (sizes - less)
+        alpha[heavy] = np.sign(alpha[heavy]) * left
         return alpha
 
     def alpha(self, slack: _Vector, width: float) -> _Vector:

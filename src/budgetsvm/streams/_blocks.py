@@ -17,6 +17,9 @@ Block: TypeAlias = tuple[Any, Any]
 #: Every integer up to this has a number of its own in double precision.
 LARGEST_EXACT = 2**53
 
+#: Characters of a label that is a string: an array has room for the longest of them in every row.
+LONGEST_LABEL = 200
+
 #: What a block may take, whatever the number of rows: text, or numbers of dense rows, in bytes.
 BLOCK_BYTES = 1 << 24
 
@@ -151,6 +154,11 @@ def inexact(label: object) -> str:
         f"the label {label} is an integer that double precision does not have, so that others would be taken for it: "
         "number the labels anew"
     )
+
+
+def too_long(label: str) -> str:
+    """Say why a string cannot be a label."""
+    return f"the label {label[:20]!r}... has {len(label):,} characters, more than {LONGEST_LABEL}: is this the column?"
 
 
 def check_exact(labels: NDArray[Any], where: str) -> None:

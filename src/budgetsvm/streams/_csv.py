@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm.streams._blocks import LARGEST_EXACT, Block, Blocks, all_finite, check_width, inexact
+from budgetsvm.streams._blocks import (
+    LARGEST_EXACT,
+    LONGEST_LABEL,
+    Block,
+    Blocks,
+    all_finite,
+    check_width,
+    inexact,
+    too_long,
+)
 from budgetsvm.streams._csv_line import has_header, is_number, split
 from budgetsvm.streams._table_columns import Column, Target, choose_columns
 from budgetsvm.streams._text import read_lines, uncompressed_suffix
@@ -96,6 +105,8 @@ class CsvBlocks(Blocks):
         self._check_counts(rows, block)
         features, target = list(self._columns.features), self._columns.target
         y: Any = None
+        if strings and target is not None:
+            self._check_lengths(block)
         try:
             if target is None:
                 X = self._load(rows, features, np.float64)
@@ -113,6 +124,20 @@ class CsvBlocks(Blocks):
         if y is not None and not strings:
             self._check_exact(block, y)
         return X, y
+
+    def _check_lengths(self, block: TextBlock) -> None:
+        """Refuse labels so long that every row would take many times the memory of its line."""
+        target, delimiter = self._columns.target, self._delimiter.encode()
+        assert target is not None
+        for place, line in numbered(block):
+            if len(line) <= LONGEST_LABEL or not _is_row(line):
+                continue
+            # Quotation marks may hide delimiters; without them, a part of the line is soon found.
+            if b'"' in line or len(line.split(delimiter, target + 1)[target]) > LONGEST_LABEL:
+                label = self._split(line, place)[target]
+                if len(label) > LONGEST_LABEL:
+                    message = f"{place}, {self._columns.describe(target)}: {too_long(label)}"
+                    raise ValueError(message)
 
     def _check_exact(self, block: TextBlock, y: NDArray[Any]) -> None:
         """Refuse integers that double precision does not have: two labels would become one."""

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm.streams import _blocks
-from budgetsvm.streams._blocks import Block, Blocks, check_exact, check_width, regroup
+from budgetsvm.streams._blocks import (
+    LONGEST_LABEL,
+    Block,
+    Blocks,
+    check_exact,
+    check_width,
+    regroup,
+    too_long,
+)
 from budgetsvm.streams._table_columns import Column, Target, choose_columns
 
 _BUFFER = 1 << 16  # read columns piece by piece: a row group may be as large as the file
@@ -164,7 +172,12 @@ def _labels(path: Path, done: int, name: str, column: Any) -> NDArray[Any]:
             exact = _plain(path, done, name, column).to_numpy(zero_copy_only=False)
             check_exact(exact, f"{path}, column {name!r}")
         return numbers
-    return np.array(_plain(path, done, name, column).to_pylist(), dtype=np.str_)
+    texts = _plain(path, done, name, column).to_pylist()
+    for row, text in enumerate(texts):
+        if len(text) > LONGEST_LABEL:
+            message = f"{path}, row {done + row + 1}, column {name!r}: {too_long(text)}"
+            raise ValueError(message)
+    return np.array(texts, dtype=np.str_)
 
 
 def _plain(path: Path, done: int, name: str, column: Any) -> Any:

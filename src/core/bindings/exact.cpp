@@ -27,22 +27,27 @@ KernelBlocks<T> unpack_blocks(const BlocksArg<T>& blocks) {
             checked_length(n_second)};
 }
 
+using Vector = Array<const double, 1>;
+using BoundsArg = std::tuple<Vector, Vector, Vector, double>;
+using StateArg = std::tuple<Array<double, 1>, Array<double, 1>>;
+
 template <class T>
 std::tuple<double, double, double, double, std::int64_t> climb_blocks(
-    const BlocksArg<T>& blocks, Array<const double, 1> targets, Array<const double, 1> lower,
-    Array<const double, 1> upper, double epsilon, Array<double, 1> beta, Array<double, 1> residual,
-    const std::tuple<double, double>& scale, double tolerance, std::int64_t most_rounds) {
+    const BlocksArg<T>& blocks, const BoundsArg& bounds, const StateArg& state,
+    const std::tuple<double, double>& scale, double goal, std::int64_t most_rounds) {
+    const auto& [targets, lower, upper, epsilon] = bounds;
+    const auto& [beta, residual] = state;
     const KernelBlocks<T> kernel = unpack_blocks<T>(blocks);
     for (const std::size_t length :
          {targets.shape(0), lower.shape(0), upper.shape(0), beta.shape(0), residual.shape(0)})
         require(length == static_cast<std::size_t>(kernel.size()),
                 "arrays of the rows differ in length");
-    require(tolerance >= 0 && epsilon >= 0, "tolerance and epsilon must not be negative");
+    require(goal >= 0 && epsilon >= 0, "goal and epsilon must not be negative");
     nb::gil_scoped_release release;
     const Variables variables{beta.data(), residual.data(), lower.data(), upper.data(), epsilon};
     const auto [trivial, hopeless] = scale;
     BlockDual<T> problem(kernel, targets.data(), variables, GapScale{trivial, hopeless});
-    const BlockSolution found = problem.solve(tolerance, most_rounds);
+    const BlockSolution found = problem.solve(goal, most_rounds);
     return {found.primal, found.dual, found.scale, found.bias, found.rounds};
 }
 
@@ -68,10 +73,15 @@ std::vector<ClassRange> unpack_pairs(const Array<const std::int64_t, 1>& starts,
 }
 
 template <class T>
-void ascend_pairs(Array<const T, 2> features, Array<const T, 1> curvature,
-                  Array<const double, 1> box, Array<const std::int64_t, 1> starts, PairsArg pairs,
-                  double goal, std::int64_t most_rounds, std::uint64_t seed, Array<double, 2> w,
-                  Array<double, 2> point, Array<double, 2> certificates, Array<double, 1> alpha) {
+using ClassRowsArg = std::tuple<Array<const T, 2>, Array<const T, 1>, Array<const double, 1>,
+                                Array<const std::int64_t, 1>>;
+using FoundArg = std::tuple<Array<double, 2>, Array<double, 2>, Array<double, 2>, Array<double, 1>>;
+
+template <class T>
+void ascend_pairs(const ClassRowsArg<T>& given, PairsArg pairs, double goal,
+                  std::int64_t most_rounds, std::uint64_t seed, const FoundArg& results) {
+    const auto& [features, curvature, box, starts] = given;
+    const auto& [w, point, certificates, alpha] = results;
     const std::size_t n = features.shape(0), count = pairs.shape(0), width = features.shape(1);
     require(curvature.shape(0) == n && box.shape(0) == n, "arrays of the rows differ in length");
     for (const auto* out : {&w, &point})
@@ -104,12 +114,10 @@ void ascend_pairs(Array<const T, 2> features, Array<const T, 1> curvature,
 template <class T>
 void bind(nb::module_& m) {
     using nb::arg;
-    m.def("climb_blocks", &climb_blocks<T>, array("blocks"), array("targets"), array("lower"),
-          array("upper"), arg("epsilon"), array("beta"), array("residual"), arg("scale"),
-          arg("tolerance"), arg("most_rounds"));
-    m.def("ascend_pairs", &ascend_pairs<T>, array("features"), array("curvature"), array("box"),
-          array("starts"), array("pairs"), arg("goal"), arg("most_rounds"), arg("seed"), array("w"),
-          array("point"), array("certificates"), array("alpha"));
+    m.def("climb_blocks", &climb_blocks<T>, array("blocks"), array("bounds"), array("state"),
+          arg("scale"), arg("goal"), arg("most_rounds"));
+    m.def("ascend_pairs", &ascend_pairs<T>, array("rows"), array("pairs"), arg("goal"),
+          arg("most_rounds"), arg("seed"), array("found"));
 }
 
 }  // namespace

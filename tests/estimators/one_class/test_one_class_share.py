@@ -70,11 +70,12 @@ def _normal(n: int) -> Array:
 def test_scores_are_those_of_the_exact_machine(rows: Any, gamma: float, nu: float) -> None:
     X = rows(1000)
     exact = OneClassSVM(nu=nu, gamma=gamma, tol=1e-6).fit(X)
-    model = BudgetOneClassSVM(nu=nu, gamma=gamma, budget=1000, random_state=0).fit(X)
+    # Scores go as the root of the gap: a tenth of the usual one shows whether C is the right one.
+    model = BudgetOneClassSVM(nu=nu, gamma=gamma, budget=1000, random_state=0, tol=1e-4).fit(X)
     assert model.converged_
     wanted, found = exact.score_samples(X), model.score_samples(X)
     scale = np.abs(wanted).max()
-    np.testing.assert_allclose(found / scale, wanted / scale, atol=0.05)
+    np.testing.assert_allclose(found / scale, wanted / scale, atol=0.04)
     assert _share(model, X) == pytest.approx(nu, abs=0.02)
 
 

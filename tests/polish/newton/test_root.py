@@ -30,3 +30,9 @@ def test_the_same_root_as_scipy_by_the_same_steps(seed: int) -> None:
 @pytest.mark.parametrize("end", [0.0, 1.0])
 def test_a_root_at_an_end(end: float) -> None:
     assert find_root(lambda x: x - end, 0.0, 1.0, 1e-9) == end
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-301, 1e-160, 1e160, 1e300])
+def test_the_size_of_values_does_not_matter(size: float) -> None:
+    root = find_root(lambda x: size * (x**3 - 0.1), 0.0, 1.0, 1e-9)
+    assert root == pytest.approx(0.1 ** (1 / 3), rel=0.1 if size < 1e-307 else 1e-8)

@@ -13,6 +13,7 @@ from budgetsvm.kernels import Kernel
 
 _SAMPLE = 2000  # rows for a first estimate of the density
 _LEAST_LEVEL = 1e-3  # of the largest score
+_ROUNDING = 1e-9  # of a sum of weights
 
 
 class DensityTarget(SingleTarget):
@@ -49,5 +50,6 @@ def weighted_quantile(
     """Return the value below which this share of the weight lies."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) - weights[order]
-    first = int(np.searchsorted(below, share * weights.sum()))
+    # Of equal weights, a whole number of them may lie below: what rounding makes of sums does not count.
+    first = int(np.searchsorted(below, (1 - _ROUNDING) * share * weights.sum()))
     return float(values[order[min(first, len(order) - 1)]])

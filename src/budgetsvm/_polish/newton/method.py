@@ -173,13 +173,15 @@ class NewtonMethod:
     def _step(
         self, problem: SmoothProblem, alpha: NDArray[np.float64], point: NDArray[np.float64]
     ) -> bool:
-        """One step on all rows; returns whether it need not be taken, as its dual point completes the certificate."""
+        """One step on all rows; returns whether its dual point completes the certificate, so that it was the last."""
         gradient, excess = self.span.matrix.basis.costly(self.w) - point, problem.excess(self.f)
         direction = newton_direction(problem, self.f, gradient, self.solver)
-        if self._looks_ahead(problem, alpha, point, direction):
-            return True
+        last = self._looks_ahead(problem, alpha, point, direction)
         step = go_along(problem, self.w, self.f, direction)
         self.w, self.f, self.change = step.w, step.f, step.change
+        if last:  # P is good enough as it is, but decision values are better for one pass more
+            self.span.offer_primal(self.w, self.f)
+            return True
         if not problem.targets.loss.has_kinks and step.decrease > _RISE * self.decrease:
             self.solver.be_more_precise()
         self.decrease = step.decrease

@@ -6,9 +6,11 @@ here since importing scipy.optimize takes longer than all that it would do in a 
 """
 
 from collections.abc import Callable
+from math import frexp, ldexp
 
 _MOST_STEPS = 100  # then it is good enough: bisection alone needs fewer
 _RELATIVE = 2.0**-50  # four units in the last place
+_LARGEST_POWER = 1000  # of 2
 
 
 def find_root(function: Callable[[float], float], low: float, high: float, xtol: float) -> float:
@@ -17,6 +19,9 @@ def find_root(function: Callable[[float], float], low: float, high: float, xtol:
     at_before, at_now = function(low), function(high)
     if at_before == 0 or at_now == 0:
         return low if at_before == 0 else high
+    # Products of values that are tiny or huge would be 0 or infinite; a power of 2 changes no digit.
+    unit = ldexp(1.0, min(-frexp(max(abs(at_before), abs(at_now)))[1], _LARGEST_POWER))
+    at_before, at_now = unit * at_before, unit * at_now
     other, at_other, last, step = before, at_before, now - before, now - before
     for _ in range(_MOST_STEPS):
         if (at_before < 0) != (at_now < 0):  # the root is between these two
@@ -33,7 +38,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, xtol:
         )
         before, at_before = now, at_now
         now += step if abs(step) > least else (least if half > 0 else -least)
-        at_now = function(now)
+        at_now = unit * function(now)
     return now
 
 

@@ -30,7 +30,7 @@ def _climb(K, first, target, lower, upper, *, epsilon, dtype=np.float64, goal=1e
         upper @ np.maximum(0, target - epsilon) - lower @ np.maximum(0, -target - epsilon)
     )
     found = _core.climb_blocks(
-        blocks, target, lower, upper, epsilon, beta, residual, (trivial, 0.0), goal, rounds
+        blocks, (target, lower, upper, epsilon), (beta, residual), (trivial, 0.0), goal, rounds
     )
     return beta, residual, found
 
@@ -131,6 +131,6 @@ def test_wrong_shapes_are_refused(what):
         beta = np.zeros(5)
     if what == "tolerance":
         goal = -1.0
-    arguments = (tuple(blocks), target, lower, upper, 0.0, beta, target.copy(), (1.0, 0.0), goal, 5)
+    state, scale = (beta, target.copy()), (1.0, 0.0)
     with pytest.raises(ValueError, match=r"shapes|length|negative"):
-        _core.climb_blocks(*arguments)
+        _core.climb_blocks(tuple(blocks), (target, lower, upper, 0.0), state, scale, goal, 5)

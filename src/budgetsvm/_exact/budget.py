@@ -12,7 +12,6 @@ import numpy as np
 
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT
-from budgetsvm._estimators.user_input import LEARNED
 from budgetsvm._exact.blocks import held_values
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.captured import captured_share
@@ -23,6 +22,8 @@ from budgetsvm._problem.targets import ClassTargets, Targets
 from budgetsvm.kernels import Kernel, Sigmoid
 from budgetsvm.losses import EpsilonInsensitive, Hinge
 
+#: Terms that are learned where the number does not depend on the data, as of a stream.
+LEARNED = 500
 _MORE = 2000  # terms, where those that are learned otherwise have too little of the kernel
 # Kernel values of the exact machine, 4 bytes each: so many are nothing to think about, and so many can be had.
 _FEW_VALUES, _MOST_VALUES = 5000**2, 20_000**2

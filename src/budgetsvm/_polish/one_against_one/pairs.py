@@ -64,16 +64,14 @@ def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> Iterat
     sizes = np.array([len(rows) for rows in targets.rows_of_classes])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     goal, seed = _OF_TOLERANCE * how.limits.tol, int(how.rng.integers(2**31))
-    box = targets.box[order]
+    rows = features, norms, targets.box[order], starts
     chunks = list(_chunks(pairs_of(targets.n_classes), sizes, features.shape[1]))
     done = [0]
 
     def solve(pairs: NDArray[np.int64]) -> list[SolvedPair]:
         how.limits.tick()
         results = _Results(pairs, sizes, features.shape[1])
-        _core.ascend_pairs(
-            features, norms, box, starts, pairs, goal, _MOST_ROUNDS, seed, *results.arrays
-        )
+        _core.ascend_pairs(rows, pairs, goal, _MOST_ROUNDS, seed, results.arrays)
         done[0] += 1
         how.observer.in_task(OUTPUTS, done[0] / len(chunks))
         found = results.solved(targets)
@@ -90,7 +88,7 @@ class _Results:
     def __init__(self, pairs: NDArray[np.int64], sizes: NDArray[np.int64], width: int) -> None:
         count = len(pairs)
         self._pairs, self._ends = pairs, np.cumsum(sizes[pairs].sum(axis=1))
-        self.arrays: tuple[NDArray[Any], ...] = (
+        self.arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]] = (
             np.zeros((count, width)),
             np.zeros((count, width)),
             np.zeros((count, 4)),

@@ -27,7 +27,7 @@ def _solve(G, pairs, *, goal=1e-3, rounds=60, seed=1, box=None):
     starts = np.concatenate([[0], np.cumsum(sizes)])
     norms = np.einsum("ij,ij->i", G, G)
     _core.ascend_pairs(
-        G, norms, box, starts, pairs, goal, rounds, seed, w, point, certificates, alpha
+        (G, norms, box, starts), pairs, goal, rounds, seed, (w, point, certificates, alpha)
     )
     return w, point, certificates, alpha
 
@@ -90,7 +90,7 @@ def test_classes_that_are_not_there_are_refused(pairs, match):
     starts = np.array([0, 40, 65, 100])
     with pytest.raises(ValueError, match=match):
         _core.ascend_pairs(
-            G, G[:, 0].copy(), np.ones(100), starts, np.array(pairs), 0.1, 5, 0, *arrays
+            (G, G[:, 0].copy(), np.ones(100), starts), np.array(pairs), 0.1, 5, 0, arrays
         )
 
 
@@ -100,13 +100,10 @@ def test_classes_must_have_rows_and_all_of_them(starts):
     arrays = np.zeros((1, 7)), np.zeros((1, 7)), np.zeros((1, 4)), np.zeros(65)
     with pytest.raises(ValueError, match=r"no rows|differ"):
         _core.ascend_pairs(
-            G,
-            G[:, 0].copy(),
-            np.ones(100),
-            np.array(starts),
+            (G, G[:, 0].copy(), np.ones(100), np.array(starts)),
             np.array([[0, 1]]),
             0.1,
             5,
             0,
-            *arrays,
+            arrays,
         )

@@ -1,0 +1,1 @@
+"""Pairs of classes, solved by the core; pairs.py."""
