@@ -27,7 +27,7 @@ from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import FitObserver
 
 # Rows that terms are learned from, and the numbers that these have, at most: two epochs of them are the million visits that phase 1
-# makes of any number of rows. With half of them, P of COVTYPE was 1.2 % larger.
+# makes of any number of rows. docs/distributed.md has a figure.
 _SAMPLE_ROWS, _SAMPLE_VALUES = 1 << 19, 1 << 25
 _FEW = 4  # rows per term, up to which one machine solves the problem of all rows
 
