@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "_formats": {"_estimators", "_model", "_problem", *OPTIONS, "_common"},
     "streams": {"_common", "_core"},
     "datasets": {"streams", "_common"},
+    "distributed": {"_estimators", "streams", "_learn", "_polish", *LEARNING} - {"_core"},
     "cli": {"_formats", "_estimators", "budgetsvm", "datasets", "streams", *LEARNING},
     "__main__": {"cli"},
     "budgetsvm": {

@@ -8,7 +8,7 @@ import pytest
 
 PACKAGES = ("budgetsvm", "budgetsvm.cli", "budgetsvm.datasets", "budgetsvm.monitoring")
 PACKAGES += ("budgetsvm.streams", "budgetsvm.kernels", "budgetsvm.losses")
-PACKAGES += ("budgetsvm.maintenance", "budgetsvm.solvers")
+PACKAGES += ("budgetsvm.maintenance", "budgetsvm.solvers", "budgetsvm.distributed")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -1,0 +1,287 @@
+"""Rounds on a Dask cluster: a pure function of every partition, and what the results add up to.
+
+Whatever a task needs is either the result of another task or written into it. So the scheduler, which knows all of
+them, computes again what is lost with a worker; nothing is scattered, as what was scattered would be gone for good. Sums are
+formed in the order of the partitions, in groups of a fixed size: which worker does what, and when, changes no bit.
+"""
+
+import asyncio
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import count
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+from weakref import WeakSet
+
+import distributed
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from budgetsvm._common.public import public_in
+
+_GROUP = 16  # partitions, or sums of these, that are added up by one task
+_AT_CLIENT = (
+    1 << 20
+)  # bytes of all parts of a sum, up to which a task to add them up takes longer than to fetch them
+_LOOK = 2.0  # seconds between two looks at whether there is anybody who works
+# Seconds between two looks at whether tasks are done: at least, at most, and of the time that it has taken already.
+_SHORTEST_NAP, _LONGEST_NAP, _NAP = 5e-4, 0.05, 0.05
+_PATIENCE = 30.0  # seconds without a worker, or without the scheduler
+
+
+@public_in("budgetsvm.distributed")
+@dataclass
+class Traffic:
+    """What a fit has asked of a cluster, as `traffic_` of a distributed estimator has it.
+
+    Attributes
+    ----------
+    rounds : int
+        How often all partitions, or those that had something to contribute, were asked for something.
+    sent, received : int
+        Bytes of numbers from the client to the workers, and back; not what Dask adds to them, nor the data themselves.
+
+    Examples
+    --------
+    >>> from budgetsvm.distributed import Traffic
+    >>> Traffic(rounds=2, sent=1000, received=24)
+    Traffic(rounds=2, sent=1000, received=24)
+    """
+
+    rounds: int = 0
+    sent: int = 0
+    received: int = 0
+
+
+@public_in("budgetsvm.distributed")
+class ClusterError(RuntimeError):
+    """Raised where there is nobody who could go on: no client, no scheduler, or no worker for half a minute.
+
+    Examples
+    --------
+    >>> from budgetsvm.distributed import ClusterError
+    >>> issubclass(ClusterError, RuntimeError)
+    True
+    """
+
+
+class Cluster:
+    """A client, with all that is asked of it for one fit; `close` leaves nothing behind."""
+
+    def __init__(self, client: Any = None, patience: float = _PATIENCE) -> None:
+        self.client = _current_client() if client is None else client
+        self.traffic = Traffic()
+        self._patience = patience
+        self._fit, self._numbers = uuid4().hex[:8], count()
+        self._held: WeakSet[Any] = WeakSet()
+
+    def close(self) -> None:
+        """Let go of all results, and call off what is not done yet."""
+        held = list(self._held)
+        self._held.clear()
+        if held and self.client.status == "running":
+            self.client.cancel(held)
+
+    def workers(self) -> dict[str, Any]:
+        """Return what is known of the workers, once there are any."""
+        self._run(self._somebody())
+        info: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        return info
+
+    def name(self, what: str) -> str:
+        """Return a name for tasks, which nothing else has; dashboards show what comes first of it."""
+        return f"svm_{what}-{self._fit}{next(self._numbers):06x}"
+
+    def compute(self, tasks: Sequence[Any]) -> list[Any]:
+        """Begin with tasks that are made by ``dask.delayed``; returns futures."""
+        with _large_is_meant():
+            return self._hold(self.client.compute(list(tasks)))
+
+    def keep(
+        self, what: str, function: Callable[..., Any], *columns: Iterable[Any], **common: Any
+    ) -> list[Any]:
+        """Begin with a function of every partition; returns futures, whose results stay where they are."""
+        rows = list(zip(*columns, strict=True))
+        if not rows:  # nobody has anything to contribute
+            return []
+        self.traffic.rounds += 1
+        self.traffic.sent += sum(_size(value) for row in rows for value in row)
+        self.traffic.sent += len(rows) * sum(map(_size, common.values()))
+        name = self.name(what)
+        keys = [f"{name}-{i}" for i in range(len(rows))]
+        with _large_is_meant():
+            futures = self.client.map(function, *zip(*rows, strict=True), key=keys, **common)
+        return self._hold(futures)
+
+    def once(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Begin with a function of no partition; returns a future."""
+        self.traffic.sent += sum(map(_size, arguments))
+        with _large_is_meant():
+            future = self.client.submit(function, *arguments, key=self.name(what))
+        return self._hold([future])[0]
+
+    def fetch(self, futures: Sequence[Any]) -> list[Any]:
+        """Wait for results, and bring them here."""
+        results: list[Any] = self._run(self._results(list(futures)))
+        self.traffic.received += sum(map(_size, results))
+        return results
+
+    def ask(
+        self, what: str, function: Callable[..., Any], *columns: Iterable[Any], **common: Any
+    ) -> list[Any]:
+        """Return the values of a function of every partition."""
+        return self.fetch(self.keep(what, function, *columns, **common))
+
+    def total(
+        self,
+        what: str,
+        shape: tuple[int, ...],
+        function: Callable[..., Any],
+        *columns: Iterable[Any],
+        **common: Any,
+    ) -> NDArray[np.float64]:
+        """Return the sum of a function over all partitions, by a tree where it is large."""
+        parts = self.keep(what, function, *columns, **common)
+        if not parts:
+            return np.zeros(shape)
+        rounds = self.traffic.rounds
+        while len(parts) > 1 and 8 * len(parts) * np.prod(shape) > _AT_CLIENT:
+            parts = self.keep(f"{what}_sum", add_up, _groups(parts))
+        self.traffic.rounds = rounds  # a tree is one
+        sums = self.fetch(parts)
+        while len(sums) > 1:
+            sums = [add_up(group) for group in _groups(sums)]
+        return np.array(sums[0])
+
+    def _hold(self, futures: Any) -> list[Any]:
+        self._held.update(futures)
+        return list(futures)
+
+    # ---- waiting ----
+
+    def _run(self, coroutine: Any) -> Any:
+        """Run a coroutine on the client's loop; Ctrl-C comes through."""
+        if self.client.status not in ("running", "connecting"):
+            coroutine.close()
+            raise ClusterError(_GONE)
+
+        async def run() -> Any:
+            return await coroutine
+
+        try:
+            return self.client.sync(run)
+        except (asyncio.CancelledError, distributed.client.FutureCancelledError) as error:
+            raise ClusterError(_GONE) from error
+        except distributed.KilledWorker as error:
+            message = (
+                "several workers in a row have died of the same task, most likely for lack of memory: make partitions "
+                f"smaller, or the memory of workers larger ({error})"
+            )
+            raise ClusterError(message) from error
+
+    async def _results(self, futures: list[Any]) -> list[Any]:
+        await self._done(futures)
+        waiting = asyncio.ensure_future(self.client.gather(futures, asynchronous=True))
+        try:
+            idle = 0.0  # what is done may be lost once more before it is here
+            while not (await asyncio.wait({waiting}, timeout=_LOOK))[0]:
+                idle = 0.0 if await self._anybody() else idle + _LOOK
+                if idle >= self._patience:
+                    raise self._end_of_patience()
+            return list(waiting.result())
+        finally:
+            waiting.cancel()
+
+    async def _done(self, futures: list[Any]) -> None:
+        """Wait for tasks to end; in ever longer naps, as a `gather` that is called off would fill the log."""
+        begun = looked = perf_counter()
+        idle = 0.0
+        while not all(future.done() for future in futures):
+            now = perf_counter()
+            if now - looked >= _LOOK:
+                idle = 0.0 if await self._anybody() else idle + now - looked
+                looked = now
+            if idle >= self._patience:
+                raise self._end_of_patience()
+            await asyncio.sleep(min(_LONGEST_NAP, _SHORTEST_NAP + _NAP * (now - begun)))
+
+    async def _somebody(self) -> None:
+        """Wait for a worker."""
+        idle = 0.0
+        while not await self._anybody():
+            if idle >= self._patience:
+                raise self._end_of_patience()
+            pause = min(0.2, self._patience)
+            await asyncio.sleep(pause)
+            idle += pause
+
+    def _end_of_patience(self) -> ClusterError:
+        gone = self.client.status != "running"
+        return ClusterError(_GONE if gone else _NOBODY.format(self._patience))
+
+    async def _anybody(self) -> bool:
+        """Return whether there is a worker; raises where there is no scheduler to ask."""
+        if self.client.status == "connecting":
+            return False
+        if self.client.status != "running":
+            raise ClusterError(_GONE)
+        try:
+            asked = self.client.scheduler.identity(n_workers=1)
+            return bool((await asyncio.wait_for(asked, self._patience))["workers"])
+        except (TimeoutError, OSError) as error:
+            raise ClusterError(_GONE) from error
+
+
+_GONE = (
+    "the scheduler of the Dask cluster does not answer, or has called off what was asked of it: the model could not be "
+    "trained. Look at the log of the scheduler; a new cluster, and the same call, start anew"
+)
+_NOBODY = (
+    "the Dask cluster has had no worker for {:g} seconds: the model could not be trained. Start workers, or look into "
+    "their logs for why they have ended"
+)
+
+
+def add_up(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the sum, in the order of the parts."""
+    total = np.array(parts[0])
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def _groups(parts: Sequence[Any]) -> list[list[Any]]:
+    return [list(parts[i : i + _GROUP]) for i in range(0, len(parts), _GROUP)]
+
+
+def _size(value: Any) -> int:
+    """Return the bytes of numbers in what is sent or received; futures have none."""
+    if isinstance(value, tuple | list):
+        return sum(map(_size, value))
+    if sparse.issparse(value):
+        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
+    if is_dataclass(value) and not isinstance(value, type):
+        return sum(_size(getattr(value, field.name)) for field in fields(value))
+    return int(value.nbytes) if isinstance(value, np.ndarray) else 0
+
+
+class _large_is_meant(warnings.catch_warnings):
+    """Without Dask's advice to scatter large arguments: what is scattered cannot be computed again."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+
+
+def _current_client() -> Any:
+    try:
+        return distributed.get_client()
+    except ValueError as error:
+        message = (
+            "there is no Dask cluster to train on: make a dask.distributed.Client first, e.g. Client() for one on this "
+            "machine, or give one by client="
+        )
+        raise ClusterError(message) from error

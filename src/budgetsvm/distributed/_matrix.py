@@ -1,0 +1,171 @@
+"""The matrix of phase 2 on a cluster: each partition keeps its kernel values, and adds its share to every product.
+
+Per product, coefficients (a number per term) travel to the partitions, and sums (the same) back; products that have a number
+for every row send or bring that. Rows with weights, of a linear system that takes many products to solve, travel once.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._common.limits import Limits
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.matrix.interface import Matrix, Tick
+from budgetsvm._polish.matrix.some_rows import SomeRows
+from budgetsvm._problem.problem import Problem
+from budgetsvm.distributed._cluster import Cluster
+from budgetsvm.distributed._rows import SpreadRows, shares_of
+from budgetsvm.distributed._workers import members as _members
+from budgetsvm.distributed._workers.members import Chosen, Member, SomeOfMember, Terms
+
+_Vector = NDArray[np.float64]
+_Indices = NDArray[np.int64]
+
+_PAIR = 12  # bytes of the number of a row, and its weight
+
+
+class SpreadMatrix(Matrix):
+    """Rows on a basis, in parts that are results of tasks; `remake` returns the same rows on another basis."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        members: Sequence[Any],
+        ends: _Indices,
+        basis: Basis,
+        *,
+        tick: Tick,
+        remake: Callable[[Basis], "SpreadMatrix"],
+    ) -> None:
+        super().__init__(int(ends[-1]), basis, tick)
+        self._cluster, self._members, self._ends, self._remake = cluster, members, ends, remake
+        self._kept: tuple[_Indices, _Vector, Any] | None = None
+
+    def times(self, w: _Vector) -> _Vector:
+        """Return f(x_i) of all rows."""
+        self.tick()
+        coef = self.basis.coefficients(w)
+        return np.concatenate(
+            self._cluster.ask("values", _members.values, self._members, coef=coef)
+        )
+
+    def transposed_times(self, v: _Vector) -> _Vector:
+        """Return Σ_i v_i g_i."""
+        self.tick()
+        rows = np.flatnonzero(v)
+        members, chosen = self._chosen(rows, v[rows])
+        if (
+            _PAIR * len(rows) > v.itemsize * self.n
+        ):  # numbers of rows would be more than what they save
+            members, parts = list(self._members), np.split(v, self._ends[:-1])
+            chosen = [Chosen(None, part) for part in parts]
+        shape = (self.basis.dimension,)
+        sums = self._cluster.total("gradient", shape, _members.sums, members, chosen)
+        return self.basis.projection(sums)
+
+    def normal_times(self, indices: _Indices, weights: _Vector, coef: _Vector) -> _Vector:
+        """Return Σ_i weights_i <k_i, coef> k_i."""
+        self.tick()
+        members, chosen = self._sent(indices, weights)
+        return self._cluster.total(
+            "hessian_product", coef.shape, _members.normal_sums, members, chosen, coef=coef
+        )
+
+    def gram(self, indices: _Indices, weights: _Vector) -> NDArray[np.float64]:
+        """Return Σ_i weights_i k_i k_iᵀ."""
+        self.tick()
+        members, chosen = self._chosen(*_in_order(indices, weights))
+        shape = (self.basis.dimension, self.basis.dimension)
+        return self._cluster.total("gram_matrix", shape, _members.gram, members, chosen)
+
+    def some(self, chosen: _Indices) -> Matrix:
+        """Return a matrix of the chosen rows."""
+        if len(chosen) == 0 or not (np.diff(chosen) > 0).all():
+            return SomeRows(self, chosen)
+        shares = shares_of(self._ends, chosen)
+        members = [self._members[share.number] for share in shares]
+        rows = [_short(share.rows) for share in shares]
+        some = self._cluster.keep("some_rows", SomeOfMember, members, rows)
+        ends = np.array([share.where.stop for share in shares])
+
+        def remake(basis: Basis) -> SpreadMatrix:
+            matrix = self._remake(basis).some(chosen)
+            assert isinstance(matrix, SpreadMatrix)
+            return matrix
+
+        matrix = SpreadMatrix(self._cluster, some, ends, self.basis, tick=self.tick, remake=remake)
+        matrix.dtype = self.dtype
+        return matrix
+
+    def against(self, basis: Basis) -> Matrix:
+        """Return the same rows on another basis, of few terms."""
+        return self._remake(basis)
+
+    def _sent(self, indices: _Indices, weights: _Vector) -> tuple[list[Any], list[Any]]:
+        """Return members, and their rows with weights as results of tasks: for many products with the same."""
+        if (
+            self._kept is None
+            or self._kept[0] is not indices
+            or not np.array_equal(self._kept[1], weights)
+        ):
+            members, chosen = self._chosen(*_in_order(indices, weights))
+            sent = self._cluster.keep("weights", _members.chosen_here, members, chosen)
+            self._kept = indices, weights.copy(), (members, sent)
+        members, sent = self._kept[2]
+        return members, sent
+
+    def _chosen(self, rows: _Indices, weights: _Vector) -> tuple[list[Any], list[Chosen]]:
+        """Return the members that have any of these sorted rows, and theirs with their weights."""
+        shares = shares_of(self._ends, rows)
+        chosen = [Chosen(_short(share.rows), weights[share.where]) for share in shares]
+        return [self._members[share.number] for share in shares], chosen
+
+
+def _in_order(indices: _Indices, weights: _Vector) -> tuple[_Indices, _Vector]:
+    if (np.diff(indices) >= 0).all():
+        return indices, weights
+    order = np.argsort(indices, kind="stable")
+    return indices[order], weights[order]
+
+
+def _short(rows: _Indices) -> NDArray[np.integer[Any]]:
+    """Return numbers of rows in half the bytes; a partition has less than four billion."""
+    return rows.astype(np.uint32)
+
+
+def spread_matrix(
+    problem: Problem, basis: Basis, limits: Limits, memory_limit: float | None
+) -> Matrix:
+    """Return the matrix of a problem whose rows are spread; kernel values are computed where the rows are."""
+    rows = problem.rows
+    assert isinstance(rows, SpreadRows)
+    X, cluster = rows.X, rows.X.cluster
+
+    def make(basis: Basis, *, keep: bool) -> SpreadMatrix:
+        limits.tick()
+        terms = Terms(
+            basis.kernel,
+            basis.points,
+            basis.dimension,
+            rows.dtype,
+            rows.centre,
+            rows.sparse_points,
+            keep,
+            memory_limit,
+        )
+        sent = cluster.once("terms", _members.as_it_is, terms)
+        members = cluster.keep("kernel_values", Member, X.blocks, [sent] * len(X.blocks))
+        matrix = SpreadMatrix(
+            cluster,
+            members,
+            X.ends,
+            basis,
+            tick=limits.tick,
+            remake=lambda other: make(other, keep=False),
+        )
+        matrix.dtype = rows.dtype
+        return matrix
+
+    return make(basis, keep=True)
