@@ -92,8 +92,9 @@ coef_ : ndarray of shape (n_outputs, n_features)
 budget_ : int or None
     The budget. Where `budget` is "auto": as many terms as there are rows, so that the exact machine fits, if it takes
     little time: up to 5,000 rows, more where there are pairs of classes, and up to 20,000 if 500 terms have too
-    little of the kernel (85 % of it, where they are random rows). Otherwise 500 or, where that is too little, 2,000. Always 500 of
-    a one-class machine, of a stream, of other losses than the hinge and the epsilon-insensitive one, and without a polish.
+    little of the kernel (85 % of it, where they are random rows). Otherwise 500 or, where that is too little, 2,000. At most 500 of
+    a one-class machine, of a stream, of other losses than the hinge and the epsilon-insensitive one, with early stopping or
+    another basis than a learned one, and without a polish or a bias.
 duality_gap_ : float
     After a polish: (P - D) / P. The model's objective is within this share of the best possible
     with its terms, or of all, as `certifies_` says. Infinity: nothing is certified.
