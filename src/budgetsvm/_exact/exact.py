@@ -182,7 +182,8 @@ def _attempt_on_blocks(
     try:
         duals = solve_blocks(model.kernel, problem, how.limits, goal, show, start=alpha)
     except OutOfTime:  # what there is is better than nothing
-        duals = list(latest.values()) if len(latest) == count else None
+        # In their order: threads show them in any.
+        duals = [latest[c] for c in range(count)] if len(latest) == count else None
     if duals is None:
         return None
     observer.in_task(CERTIFY)
