@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from budgetsvm import kernels
-from budgetsvm._common.limits import Limits
+from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._exact import exact
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
-from budgetsvm._problem.targets import SingleTarget
+from budgetsvm._problem.targets import ManyTargets, SingleTarget
+from budgetsvm.losses import EpsilonInsensitive
 
 
 def solve(
@@ -80,3 +81,23 @@ def test_the_better_of_two_attempts() -> None:
     assert exact.better_outcome(good, solved) is exact.better_outcome(solved, good) is solved
     assert exact.better_outcome(good, None) is good
     assert exact.better_outcome(good, other) is good
+
+
+def test_outputs_keep_their_order_where_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads show what they have in any order; who comes first is still the first output."""
+
+    def shown_backwards(*args: Any, **options: Any) -> None:
+        show = args[4]
+        for c in (2, 1, 0):
+            show(c, SimpleNamespace(number=c, found=SimpleNamespace(gap=1.0), passes=1))
+        raise OutOfTime
+
+    monkeypatch.setattr(exact, "solve_blocks", shown_backwards)
+    monkeypatch.setattr(exact, "outcome_of_blocks", lambda *args: [one.number for one in args[3]])
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    targets = ManyTargets(np.ones(30), EpsilonInsensitive(0.1), X[:, [0, 1, 0]])
+    problem = Problem(Rows(X, np.float64, None), targets)
+    nothing = KernelExpansion(kernels.Gaussian(0.3), X[:0], np.zeros((3, 0)), np.zeros(3), None)
+    limits = Limits(1e-2, 500, np.inf, 1e9, 2)
+    how = Polishing(limits, np.random.default_rng(0), intercept=True, may_widen=False)
+    assert exact._attempt_on_blocks(nothing, problem, how, None) == [0, 1, 2]
