@@ -12,8 +12,9 @@ from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
-from budgetsvm.distributed._cluster import Cluster, add_up
+from budgetsvm.distributed._cluster import Cluster
 from budgetsvm.distributed._matrix import spread_matrix
+from budgetsvm.distributed._rounds.asker import add_up
 from budgetsvm.distributed._rows import SpreadRows, SpreadX
 from budgetsvm.distributed._workers.blocks import checked_block
 
@@ -91,7 +92,7 @@ def test_sums_by_a_tree_are_those_without(
     parts = list(np.random.default_rng(0).standard_normal((count, 5)))
     found = []
     for most in (1 << 20, 0):
-        monkeypatch.setattr("budgetsvm.distributed._cluster._AT_CLIENT", most)
+        monkeypatch.setattr("budgetsvm.distributed._cluster.AT_CLIENT", most)
         cluster = Cluster(client)
         found.append(cluster.total("test", (5,), np.array, parts))
         assert cluster.traffic.rounds == 1

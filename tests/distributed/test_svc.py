@@ -1,6 +1,7 @@
 """The classifier on a cluster: the model of one machine, however rows come and whoever works."""
 
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -212,3 +213,12 @@ async def _moment() -> None:
     import asyncio
 
     await asyncio.sleep(0.1)
+
+
+def test_progress_tells_rounds_gap_and_time(client: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    model = DaskBudgetSVC(verbose=1, **OPTIONS).fit(*lazy_moons())
+    said = capfd.readouterr().err
+    assert "polishing: gap" in said
+    told = re.findall(r"gap [0-9.e-]+, (\d+) rounds", said)
+    assert told
+    assert 0 < int(told[-1]) <= model.traffic_.rounds

@@ -7,9 +7,11 @@ formed in the order of the partitions, in groups of a fixed size: which worker d
 
 import asyncio
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import count
+from threading import RLock
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
@@ -21,11 +23,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm._common.public import public_in
+from budgetsvm.distributed._rounds.asker import AT_CLIENT, Asker, add_up, groups_of, sum_of
 
-_GROUP = 16  # partitions, or sums of these, that are added up by one task
-_AT_CLIENT = (
-    1 << 20
-)  # bytes of all parts of a sum, up to which a task to add them up takes longer than to fetch them
 _LOOK = 2.0  # seconds between two looks at whether there is anybody who works
 # Seconds between two looks at whether tasks are done: at least, at most, and of the time that it has taken already.
 _SHORTEST_NAP, _LONGEST_NAP, _NAP = 5e-4, 0.05, 0.05
@@ -68,8 +67,8 @@ class ClusterError(RuntimeError):
     """
 
 
-class Cluster:
-    """A client, with all that is asked of it for one fit; `close` leaves nothing behind."""
+class Cluster(Asker):
+    """A client, with all that is asked of it for one fit, by any thread; `close` leaves nothing behind."""
 
     def __init__(self, client: Any = None, patience: float = _PATIENCE) -> None:
         self.client = _current_client() if client is None else client
@@ -77,6 +76,7 @@ class Cluster:
         self._patience = patience
         self._fit, self._numbers = uuid4().hex[:8], count()
         self._held: WeakSet[Any] = WeakSet()
+        self._lock = RLock()
 
     def close(self) -> None:
         """Let go of all results, and call off what is not done yet."""
@@ -97,7 +97,7 @@ class Cluster:
 
     def compute(self, tasks: Sequence[Any]) -> list[Any]:
         """Begin with tasks that are made by ``dask.delayed``; returns futures."""
-        with _large_is_meant():
+        with self._submitting():
             return self._hold(self.client.compute(list(tasks)))
 
     def keep(
@@ -107,26 +107,27 @@ class Cluster:
         rows = list(zip(*columns, strict=True))
         if not rows:  # nobody has anything to contribute
             return []
-        self.traffic.rounds += 1
-        self.traffic.sent += sum(_size(value) for row in rows for value in row)
-        self.traffic.sent += len(rows) * sum(map(_size, common.values()))
         name = self.name(what)
         keys = [f"{name}-{i}" for i in range(len(rows))]
-        with _large_is_meant():
+        sent = sum(_size(value) for row in rows for value in row)
+        with self._submitting():
+            self.traffic.rounds += 1
+            self.traffic.sent += sent + len(rows) * sum(map(_size, common.values()))
             futures = self.client.map(function, *zip(*rows, strict=True), key=keys, **common)
-        return self._hold(futures)
+            return self._hold(futures)
 
     def once(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Begin with a function of no partition; returns a future."""
-        self.traffic.sent += sum(map(_size, arguments))
-        with _large_is_meant():
+        with self._submitting():
+            self.traffic.sent += sum(map(_size, arguments))
             future = self.client.submit(function, *arguments, key=self.name(what))
-        return self._hold([future])[0]
+            return self._hold([future])[0]
 
     def fetch(self, futures: Sequence[Any]) -> list[Any]:
         """Wait for results, and bring them here."""
         results: list[Any] = self._run(self._results(list(futures)))
-        self.traffic.received += sum(map(_size, results))
+        with self._lock:
+            self.traffic.received += sum(map(_size, results))
         return results
 
     def ask(
@@ -147,14 +148,22 @@ class Cluster:
         parts = self.keep(what, function, *columns, **common)
         if not parts:
             return np.zeros(shape)
-        rounds = self.traffic.rounds
-        while len(parts) > 1 and 8 * len(parts) * np.prod(shape) > _AT_CLIENT:
-            parts = self.keep(f"{what}_sum", add_up, _groups(parts))
-        self.traffic.rounds = rounds  # a tree is one
-        sums = self.fetch(parts)
-        while len(sums) > 1:
-            sums = [add_up(group) for group in _groups(sums)]
-        return np.array(sums[0])
+        while len(parts) > 1 and 8 * len(parts) * np.prod(shape) > AT_CLIENT:
+            parts = self.keep(f"{what}_sum", add_up, groups_of(parts))
+            with self._lock:
+                self.traffic.rounds -= 1  # a tree is one
+        return sum_of(self.fetch(parts))
+
+    @contextmanager
+    def _submitting(self) -> Iterator[None]:
+        """Send tasks, one thread at a time; a client that is closed has its own words for that, in every version others."""
+        with self._lock, _large_is_meant():
+            try:
+                yield
+            except Exception as error:
+                if self.client.status in ("running", "connecting"):
+                    raise
+                raise ClusterError(_GONE) from error
 
     def _hold(self, futures: Any) -> list[Any]:
         self._held.update(futures)
@@ -245,22 +254,12 @@ _NOBODY = (
 )
 
 
-def add_up(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the sum, in the order of the parts."""
-    total = np.array(parts[0])
-    for part in parts[1:]:
-        total += part
-    return total
-
-
-def _groups(parts: Sequence[Any]) -> list[list[Any]]:
-    return [list(parts[i : i + _GROUP]) for i in range(0, len(parts), _GROUP)]
-
-
 def _size(value: Any) -> int:
     """Return the bytes of numbers in what is sent or received; futures have none."""
     if isinstance(value, tuple | list):
         return sum(map(_size, value))
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
     if sparse.issparse(value):
         return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
     if is_dataclass(value) and not isinstance(value, type):

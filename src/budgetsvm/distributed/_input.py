@@ -15,8 +15,9 @@ from budgetsvm.distributed._cluster import Cluster
 from budgetsvm.distributed._rows import SpreadX
 from budgetsvm.distributed._workers.blocks import Summary, checked_block, joined, summary_of
 
-# Bytes that joined partitions may have, of rows and of kernel values in single precision.
+# Bytes that joined partitions may have, of rows and of kernel values in single precision; and of a worker's memory.
 _CELL_ROWS, _CELL_VALUES, _VALUE = float(1 << 26), float(1 << 27), 4
+_CELL_SHARE = 1 / 16
 _TARGETS, _WEIGHTS = "__budgetsvm_y__", "__budgetsvm_weight__"
 _LARGEST = 0.4  # of a worker's memory, that a partition may have: its rows are not all that has to find room
 
@@ -70,7 +71,7 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
             "X has no rows, or none of positive weight: there is nothing to learn from"
         )
     some = [summaries[i] for i in used]
-    cells = _cells(some, budget)
+    cells = _cells(some, budget, limit)
     blocks = [[futures[used[i]] for i in cell] for cell in cells]
     spread = SpreadX(
         cluster,
@@ -89,20 +90,22 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
     return _put_together(spread, some, given, names)
 
 
-def _cells(parts: Sequence[Summary], budget: int) -> list[list[int]]:
+def _cells(parts: Sequence[Summary], budget: int, limit: float | None) -> list[list[int]]:
     """Join partitions that follow each other while they are small: a task takes a few milliseconds, whatever it does.
 
-    That is a matter of the partitions alone: with the number of workers, sums would have other last digits.
+    That is a matter of the partitions alone, unless workers have less than a GiB each: with the number of workers, sums
+    would have other last digits.
     """
     cells: list[list[int]] = []
     room = rows = 0.0
+    most = _CELL_ROWS if limit is None else min(_CELL_ROWS, _CELL_SHARE * limit)
     for i, part in enumerate(parts):
         values = float(_VALUE * part.n * budget)
         if cells and values <= room and part.n_bytes <= rows:
             cells[-1].append(i)
         else:
             cells.append([i])
-            room, rows = _CELL_VALUES, _CELL_ROWS
+            room, rows = _CELL_VALUES, most
         room, rows = room - values, rows - part.n_bytes
     return cells
 

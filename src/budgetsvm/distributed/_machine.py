@@ -24,7 +24,8 @@ from budgetsvm.distributed._input import Data, load
 from budgetsvm.distributed._matrix import spread_matrix
 from budgetsvm.distributed._rows import SpreadRows, SpreadX
 from budgetsvm.kernels import Kernel
-from budgetsvm.monitoring._observer import FitObserver
+from budgetsvm.monitoring._observer import FitObserver, PolishMoment
+from budgetsvm.monitoring._progress_bar import ProgressBar, shown_on
 
 # Rows that terms are learned from, and the numbers that these have, at most: two epochs of them are the million visits that phase 1
 # makes of any number of rows. docs/distributed.md has a figure.
@@ -112,7 +113,8 @@ class SpreadMachine(StreamingMachine):
             else:
                 rng = np.random.default_rng(generator(self.random_state).integers(2**31))
                 self._sample_rows = Sample(self._data, rng)
-                self._fit(self._data.X, self._data.y, self._data.weights)
+                with shown_on(_RoundsBar(cluster.traffic)):
+                    self._fit(self._data.X, self._data.y, self._data.weights)
             self.traffic_ = cluster.traffic
         for name in ("_data", "_sample_rows"):
             self.__dict__.pop(name, None)
@@ -209,6 +211,19 @@ class SpreadMachine(StreamingMachine):
         BudgetMachine._remember_terms(self, here, encoded[sample.numbers], None, settings)
         if "_support" in vars(self):
             self._support = sample.numbers[self._support]
+
+
+class _RoundsBar(ProgressBar):
+    """Shows how often the cluster was asked, too."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        super().__init__()
+        self._traffic = traffic
+
+    def in_polish(self, moment: PolishMoment) -> None:
+        """Show the gap and the rounds."""
+        if self.bar is not None:
+            self.bar.say(f"gap {moment.gap:.2g}, {self._traffic.rounds} rounds")
 
 
 @contextmanager

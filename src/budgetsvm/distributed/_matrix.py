@@ -5,17 +5,20 @@ for every row send or bring that. Rows with weights, of a linear system that tak
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits
+from budgetsvm._common.threads import map_in_order
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, Tick
 from budgetsvm._polish.matrix.some_rows import SomeRows
 from budgetsvm._problem.problem import Problem
-from budgetsvm.distributed._cluster import Cluster
+from budgetsvm._problem.rows import Precision
+from budgetsvm.distributed._rounds.asker import Asker
+from budgetsvm.distributed._rounds.shared import SharedRounds
 from budgetsvm.distributed._rows import SpreadRows, shares_of
 from budgetsvm.distributed._workers import members as _members
 from budgetsvm.distributed._workers.members import Chosen, Member, SomeOfMember, Terms
@@ -23,7 +26,11 @@ from budgetsvm.distributed._workers.members import Chosen, Member, SomeOfMember,
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
+_Solved = TypeVar("_Solved")
+
 _PAIR = 12  # bytes of the number of a row, and its weight
+# Outputs that are solved at the same time: at most, and rows of all of these. The client has some ten numbers for each.
+_AT_ONCE, _ROWS_AT_ONCE = 16, 1 << 27
 
 
 class SpreadMatrix(Matrix):
@@ -31,25 +38,25 @@ class SpreadMatrix(Matrix):
 
     def __init__(
         self,
-        cluster: Cluster,
+        asker: Asker,
         members: Sequence[Any],
         ends: _Indices,
         basis: Basis,
         *,
+        dtype: Precision,
         tick: Tick,
         remake: Callable[[Basis], "SpreadMatrix"],
     ) -> None:
         super().__init__(int(ends[-1]), basis, tick)
-        self._cluster, self._members, self._ends, self._remake = cluster, members, ends, remake
+        self.dtype = dtype
+        self._asker, self._members, self._ends, self._remake = asker, members, ends, remake
         self._kept: tuple[_Indices, _Vector, Any] | None = None
 
     def times(self, w: _Vector) -> _Vector:
         """Return f(x_i) of all rows."""
         self.tick()
         coef = self.basis.coefficients(w)
-        return np.concatenate(
-            self._cluster.ask("values", _members.values, self._members, coef=coef)
-        )
+        return np.concatenate(self._asker.ask("values", _members.values, self._members, coef=coef))
 
     def transposed_times(self, v: _Vector) -> _Vector:
         """Return Σ_i v_i g_i."""
@@ -62,14 +69,14 @@ class SpreadMatrix(Matrix):
             members, parts = list(self._members), np.split(v, self._ends[:-1])
             chosen = [Chosen(None, part) for part in parts]
         shape = (self.basis.dimension,)
-        sums = self._cluster.total("gradient", shape, _members.sums, members, chosen)
+        sums = self._asker.total("gradient", shape, _members.sums, members, chosen)
         return self.basis.projection(sums)
 
     def normal_times(self, indices: _Indices, weights: _Vector, coef: _Vector) -> _Vector:
         """Return Σ_i weights_i <k_i, coef> k_i."""
         self.tick()
         members, chosen = self._sent(indices, weights)
-        return self._cluster.total(
+        return self._asker.total(
             "hessian_product", coef.shape, _members.normal_sums, members, chosen, coef=coef
         )
 
@@ -78,7 +85,7 @@ class SpreadMatrix(Matrix):
         self.tick()
         members, chosen = self._chosen(*_in_order(indices, weights))
         shape = (self.basis.dimension, self.basis.dimension)
-        return self._cluster.total("gram_matrix", shape, _members.gram, members, chosen)
+        return self._asker.total("gram_matrix", shape, _members.gram, members, chosen)
 
     def some(self, chosen: _Indices) -> Matrix:
         """Return a matrix of the chosen rows."""
@@ -87,7 +94,7 @@ class SpreadMatrix(Matrix):
         shares = shares_of(self._ends, chosen)
         members = [self._members[share.number] for share in shares]
         rows = [_short(share.rows) for share in shares]
-        some = self._cluster.keep("some_rows", SomeOfMember, members, rows)
+        some = self._asker.keep("some_rows", SomeOfMember, members, rows)
         ends = np.array([share.where.stop for share in shares])
 
         def remake(basis: Basis) -> SpreadMatrix:
@@ -95,13 +102,42 @@ class SpreadMatrix(Matrix):
             assert isinstance(matrix, SpreadMatrix)
             return matrix
 
-        matrix = SpreadMatrix(self._cluster, some, ends, self.basis, tick=self.tick, remake=remake)
-        matrix.dtype = self.dtype
-        return matrix
+        return SpreadMatrix(
+            self._asker,
+            some,
+            ends,
+            self.basis,
+            dtype=self.dtype,
+            tick=self.tick,
+            remake=remake,
+        )
 
     def against(self, basis: Basis) -> Matrix:
         """Return the same rows on another basis, of few terms."""
         return self._remake(basis)
+
+    def for_each(self, solve: Callable[[Matrix, int], _Solved], count: int) -> list[_Solved]:
+        """Solve several outputs at the same time, in rounds that they share."""
+        at_once = max(1, min(_AT_ONCE, count, _ROWS_AT_ONCE // self.n))
+        rounds = SharedRounds(self._asker, self._members)
+
+        def one(c: int) -> _Solved:
+            with rounds.inside():
+                return solve(self._by(rounds), c)
+
+        return map_in_order(one, range(count), at_once)
+
+    def _by(self, asker: Asker) -> "SpreadMatrix":
+        """Return the same matrix, that asks in another way."""
+        return SpreadMatrix(
+            asker,
+            self._members,
+            self._ends,
+            self.basis,
+            dtype=self.dtype,
+            tick=self.tick,
+            remake=self._remake,
+        )
 
     def _sent(self, indices: _Indices, weights: _Vector) -> tuple[list[Any], list[Any]]:
         """Return members, and their rows with weights as results of tasks: for many products with the same."""
@@ -111,7 +147,7 @@ class SpreadMatrix(Matrix):
             or not np.array_equal(self._kept[1], weights)
         ):
             members, chosen = self._chosen(*_in_order(indices, weights))
-            sent = self._cluster.keep("weights", _members.chosen_here, members, chosen)
+            sent = self._asker.keep("weights", _members.chosen_here, members, chosen)
             self._kept = indices, weights.copy(), (members, sent)
         members, sent = self._kept[2]
         return members, sent
@@ -157,15 +193,14 @@ def spread_matrix(
         )
         sent = cluster.once("terms", _members.as_it_is, terms)
         members = cluster.keep("kernel_values", Member, X.blocks, [sent] * len(X.blocks))
-        matrix = SpreadMatrix(
+        return SpreadMatrix(
             cluster,
             members,
             X.ends,
             basis,
+            dtype=rows.dtype,
             tick=limits.tick,
             remake=lambda other: make(other, keep=False),
         )
-        matrix.dtype = rows.dtype
-        return matrix
 
     return make(basis, keep=True)

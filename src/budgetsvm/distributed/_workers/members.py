@@ -77,7 +77,8 @@ class Member:
         return Member, (self._block, self._terms)
 
     def __sizeof__(self) -> int:
-        return self._bytes + 1024
+        # Rows count twice, as a block and here: what Dask writes to disk of one of both is still in memory for the other.
+        return self._bytes + self._block.__sizeof__()
 
 
 class SomeOfMember:

@@ -1,0 +1,1 @@
+"""Rounds: what can be asked of all partitions, alone or together."""
