@@ -161,7 +161,6 @@ def test_scaling_of_files(moons, capsys) -> None:
         (("train", "-c", "x", "train"), 2, "not a valid float"),
         (("train", "-s", "1", "train"), 2, "nu-SVC is not offered"),
         (("train", "-t", "4", "train"), 2, "precomputed kernels are not read"),
-        (("train", "-w3", "1", "train"), 1, "a weight for the label 3"),
         (
             (
                 "train",

@@ -45,6 +45,47 @@ def test_pipes(train: Path, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", [("predict", "-q"), ("predict", "-q", "--decision"), ("scale",)])
+def test_output_that_does_not_fit_is_an_error(
+    words: tuple[str, ...], unbuffered: str, train: Path, tmp_path: Path
+) -> None:
+    """Whatever is not written whole is told, also where Python itself writes without a buffer and does not look."""
+    model, out, size = tmp_path / "model", tmp_path / "out", 512
+    assert run("train", "-q", "-g", 2, train, model).returncode == 0
+    files = (train, model) if words[0] == "predict" else (train,)
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with out.open("wb") as stream:
+        done = run(
+            *words,
+            *files,
+            capture_output=False,
+            stdout=stream,
+            stderr=subprocess.PIPE,
+            env=environment,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
+        )
+    assert out.stat().st_size <= size
+    assert done.returncode == 1
+    assert done.stderr.startswith("budgetsvm: ")
+    assert "File too large" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_pipe_with_a_name_is_read_as_standard_input_is(train: Path, tmp_path: Path) -> None:
+    model, pipe = tmp_path / "model", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for command in (("train", "-q", "-g", 2, pipe, model), ("evaluate", pipe, model)):
+        with subprocess.Popen(f"cat {train} > {pipe}", shell=True):
+            done = run(*command)
+        assert done.returncode == 0, done.stderr
+    with subprocess.Popen(f"echo '1 x:y' > {pipe}", shell=True):
+        done = run("evaluate", pipe, model)
+    assert done.returncode == 1
+    assert str(pipe) in done.stderr
+    assert "stdin-" not in done.stderr
+
+
 def test_interruption_leaves_nothing(train: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 10)).round(2)

@@ -23,6 +23,9 @@ from fuzz.run import broken_file, limited_memory, try_files
 
 _HANGING = 300  # seconds for a batch
 _BATCH = 1000
+_OF_A_PROCESS = (
+    50_000  # files: tracemalloc, started and stopped again, leaves some kilobytes behind each time
+)
 _IN_MEMORY = Path("/dev/shm")  # a million files need not go to a disk
 _SHOWN = 20
 
@@ -48,13 +51,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _work(options.only[0], range(seed, seed + each), options.worker)
     print(f"{each:,} files for each loader, from --seed {seed} on")
     more = ["--unlimited"] * options.unlimited
-    return max([_supervise(name, seed, each, more) for name in options.only])
+    parts = [range(seed, seed + each)[i : i + _OF_A_PROCESS] for i in range(0, each, _OF_A_PROCESS)]
+    return max([_supervise(name, part, more) for name in options.only for part in parts])
 
 
-def _supervise(name: str, seed: int, each: int, more: Sequence[str]) -> int:
+def _supervise(name: str, part: range, more: Sequence[str]) -> int:
     """Run a loader in a process of its own, and say where that ended if it should not have."""
     with TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as folder:
-        command = [sys.executable, __file__, str(each), "--only", name, "--seed", str(seed)]
+        seed = str(part.start)
+        command = [sys.executable, __file__, str(len(part)), "--only", name, "--seed", seed]
         done = subprocess.run([*command, *more, "--worker", folder], check=False)
         mark = Path(folder, "number")
         if done.returncode not in (0, 1):

@@ -66,9 +66,14 @@ def models() -> Sequence[bytes]:
     )
 
 
+@cache
+def _two_classes() -> Any:
+    return make_blobs(60, 3, centers=2, random_state=0)
+
+
 def interrupted(path: Any) -> BudgetSVC:
     """Train, or go on with that."""
-    X, y = make_blobs(60, 3, centers=2, random_state=0)
+    X, y = _two_classes()
     model = BudgetSVC(budget=5, gamma=0.1, polish=False, epochs=2, random_state=0, n_jobs=1)
     return model.fit(X, y, checkpoint=path)
 

@@ -225,12 +225,18 @@ def test_a_pipe_cannot_be_read_twice(tmp_path):
 
 
 def test_formats(libsvm, tmp_path):
-    for row in ("1,2,3", "1 2 3", "a;b", "{"):
+    for row in ("1 2 3", "a;b", "{"):
         path = write(tmp_path / "data.txt", f"\n{row}\n1\n")
         with pytest.raises(
             ValueError, match=r"cannot tell the format of .*data.txt .*; say format='libsvm'"
         ):
             read_blocks(path)
+    for row in ("1,2,3", "a,b,c"):
+        X, y = read_blocks(
+            write(tmp_path / "data.txt", f"\n{row}\n4{row[1]}5{row[1]}6\n"), target=0
+        ).whole()
+        assert X.tolist()[-1] == [5, 6]
+        assert y.tolist()[-1] == 4
     with pytest.raises(ValueError, match=r"but .*some.libsvm is libsvm and .*a.csv is csv"):
         read_blocks([libsvm, write(tmp_path / "a.csv", "1,2\n")])
     with pytest.raises(ValueError, match="several labels"):
@@ -248,14 +254,17 @@ def test_formats(libsvm, tmp_path):
         ({"n_features": 0}, "n_features must be at least 1, not 0"),
         (
             {"format": "json"},
-            "format must be one of 'auto', 'libsvm', 'csv', 'parquet', 'numpy', not 'json'",
+            "format must be one of 'auto', 'libsvm', 'csv', 'parquet', 'arrow', 'numpy', not 'json'",
         ),
         ({"labels": "int"}, "labels must be one of 'auto', 'number', 'string', not 'int'"),
         ({"header": 0}, 'header must be True, False or "auto", not 0'),
         ({"delimiter": ", "}, "delimiter must be a single character, not ', '"),
         ({"zero_based": "no"}, "zero_based must be True, False or \"auto\", not 'no'"),
-        ({"target": 0}, "target=0 is for csv, parquet and numpy files, and these are libsvm"),
-        ({"features": [1]}, r"features=\[1\] is for csv and parquet files"),
+        (
+            {"target": 0},
+            "target=0 is for csv, parquet, arrow and numpy files, and these are libsvm",
+        ),
+        ({"features": [1]}, r"features=\[1\] is for csv, parquet and arrow files"),
         ({"features": "a"}, r"features must be a list of columns, not 'a': say \['a'\]"),
         ({"header": True}, "header=True is for csv files, and these are libsvm"),
     ],

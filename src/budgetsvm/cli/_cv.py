@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._data import data_options, read_data, true_labels
+from budgetsvm.cli._evaluate import accuracy, r2, squared_correlation, squared_error
 from budgetsvm.cli._options.effects import warn_without_effect
 from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
@@ -19,7 +20,9 @@ from budgetsvm.cli._stand_ins import import_sklearn
 @json_option
 @click.argument("data")
 def command(data: str, folds: int, **options: Any) -> None:
-    """Cross-validate a machine on DATA: accuracy, or mean squared error and R² of regression.
+    """Cross-validate a machine on DATA: accuracy, or mean squared error, squared correlation and R² of regression.
+
+    A one-class machine says which rows are like most others: 1, and the label of others is -1 or anything below 0.
 
     The options are those of budgetsvm train.
 
@@ -31,46 +34,50 @@ def command(data: str, folds: int, **options: Any) -> None:
 
 
 def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
-    """Print the scores of all folds, and their mean."""
+    """Print the scores of all predictions together, as LIBSVM does, and those of the folds."""
     import_sklearn()
-    import numpy as np
-    from sklearn.model_selection import KFold, StratifiedKFold
-    from sklearn.model_selection import cross_validate as validate
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
     from budgetsvm.cli._machine import make_machine
 
     X, y, _ = read_data(data, options)
     kind = options["svm_type"]
-    if kind == "one-class":
-        raise ValueError("one-class machines have no labels to be cross-validated against")
     machine = make_machine(options, X, y, verbose=0)
-    splits = (StratifiedKFold if kind == "svc" else KFold)(
-        folds, shuffle=True, random_state=options["seed"]
+    splits = list(
+        (StratifiedKFold if kind == "svc" else KFold)(
+            folds, shuffle=True, random_state=options["seed"]
+        ).split(X, y)
     )
-    scoring = {"accuracy": "accuracy"} if kind == "svc" else _ERRORS
-    found = validate(machine, X, y, cv=splits, scoring=scoring, error_score="raise")
+    found = cross_val_predict(machine, X, y, cv=splits)
+    y = true_labels(machine, y)
+    rows: list[Any] = [slice(None), *(test for _, test in splits)]
     scores = {
-        name: np.abs(found[f"test_{name}"]) if "error" in name else found[f"test_{name}"]
-        for name in scoring
+        name: [score(y[part], found[part]) for part in rows]
+        for name, score in (_ERRORS if kind == "svr" else _ACCURACY).items()
     }
     print_facts(
-        {name: values.tolist() for name, values in scores.items()},
+        {name: {"all": values[0], "folds": values[1:]} for name, values in scores.items()},
         as_json=options["as_json"],
         otherwise=lambda: _print(scores, quiet=options["quiet"]),
     )
 
 
-def _print(scores: dict[str, Any], *, quiet: bool) -> None:
-    """Print means in svm-train's words, and what they are means of."""
-    for name, values in scores.items():
+def _print(scores: dict[str, list[float]], *, quiet: bool) -> None:
+    """Print scores of all in svm-train's words, and those of the folds."""
+    for name, (whole, *values) in scores.items():
         if name == "accuracy":
-            click.echo(f"Cross Validation Accuracy = {100 * values.mean():g}%")
+            click.echo(f"Cross Validation Accuracy = {100 * whole:g}%")
             shown = ", ".join(f"{100 * value:.2f}" for value in values)
         else:
-            click.echo(f"Cross Validation {name} = {values.mean():g}")
+            click.echo(f"Cross Validation {name} = {whole:g}")
             shown = ", ".join(f"{value:.4g}" for value in values)
         if not quiet:
             click.echo(f"  folds: {shown}", err=True)
 
 
-_ERRORS = {"Mean squared error": "neg_mean_squared_error", "R²": "r2"}
+_ACCURACY = {"accuracy": accuracy}
+_ERRORS = {
+    "Mean squared error": squared_error,
+    "Squared correlation coefficient": squared_correlation,
+    "R²": r2,
+}

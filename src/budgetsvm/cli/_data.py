@@ -13,7 +13,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 _OPTIONS = (
     click.option(
         "--format",
-        type=click.Choice(["auto", "libsvm", "csv", "parquet", "numpy"]),
+        type=click.Choice(["auto", "libsvm", "csv", "parquet", "arrow", "numpy"]),
         default="auto",
         show_default=True,
         help="Of DATA; auto goes by its name and its first row.",
@@ -21,7 +21,7 @@ _OPTIONS = (
     click.option(
         "--target",
         help="The column with the labels in tables: its name, or its number (0 is the first, -1 the last). Of .npz "
-        "files, the array.  [default: y]",
+        "files, the array, by default y.",
     ),
     click.option(
         "--labels",
@@ -86,7 +86,7 @@ def _blocks(
     from budgetsvm.streams import read_blocks
 
     try:
-        if names is not None and read_blocks(file, **given).feature_names is not None:
+        if names is not None and _columns_have_names(file, given):
             return read_blocks(file, features=names, **given)
         return read_blocks(file, n_features=n_features, **given)
     except ValueError as error:
@@ -96,20 +96,33 @@ def _blocks(
         raise ValueError(message) from error
 
 
+def _columns_have_names(file: str, given: dict[str, Any]) -> bool:
+    """Whether columns can be chosen by name; what is in others, words maybe, does not matter then."""
+    from budgetsvm.streams import read_blocks
+
+    if _format_of(file, given["format"]) in ("parquet", "arrow"):
+        return True
+    return read_blocks(file, **given).feature_names is not None
+
+
 def _check_unlabelled(file: str, given: dict[str, Any]) -> None:
     if "target" in given or "y" in given:
         raise click.UsageError("--unlabelled and --target or --labels contradict each other")
     if not _is_table(file, given["format"]):
         raise click.UsageError(
-            "--unlabelled is for CSV and Parquet files: others say it themselves"
+            "--unlabelled is for CSV, Parquet and Arrow files: others say it themselves"
         )
 
 
 def _is_table(file: str, format: str) -> bool:
     """Whether a file is a table of columns, one of which may be the labels."""
+    return _format_of(file, format) in ("csv", "parquet", "arrow")
+
+
+def _format_of(file: str, format: str) -> str:
     from budgetsvm.streams._find_files import find_files, find_format
 
-    return (find_format(find_files(file)) if format == "auto" else format) in ("csv", "parquet")
+    return find_format(find_files(file)) if format == "auto" else format
 
 
 def read_data(

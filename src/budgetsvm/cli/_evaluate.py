@@ -49,12 +49,12 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
     if kind_of(machine) == "BudgetSVR":
         facts["mean squared error"] = float(metrics.mean_squared_error(y, found))
         facts["mean absolute error"] = float(metrics.mean_absolute_error(y, found))
-        facts["R2"] = float(metrics.r2_score(y, found)) if len(y) > 1 else float("nan")
+        facts["R2"] = r2(y, found)
         return facts
     y = true_labels(machine, y)
     if not hasattr(machine, "classes_"):
         facts["share inside"] = float((found > 0).mean())
-    facts["accuracy"] = float((y == found).mean())
+    facts["accuracy"] = accuracy(y, found)
     if not hasattr(machine, "classes_") or len(machine.classes_) == 2:
         both = len(np.unique(y)) == 2
         facts["AUC"] = (
@@ -89,3 +89,28 @@ def _print_confusion(classes: Any, confusion: list[list[int]]) -> None:
     click.echo(" " * width + "".join(f"{name:>{width}}" for name in names))
     for name, row in zip(names, confusion, strict=True):
         click.echo(f"{name:>{width}}" + "".join(f"{n:>{width}}" for n in row))
+
+
+def accuracy(y: Any, found: Any) -> float:
+    """Return the share of labels that were found."""
+    return float((y == found).mean())
+
+
+def squared_error(y: Any, found: Any) -> float:
+    """Return the mean of the squared errors."""
+    return float(((y - found) ** 2).mean())
+
+
+def squared_correlation(y: Any, found: Any) -> float:
+    """Return the square of the correlation, as LIBSVM has it; nan of targets that are all the same."""
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.corrcoef(y, found)[0, 1] ** 2) if len(y) > 1 else float("nan")
+
+
+def r2(y: Any, found: Any) -> float:
+    """Return the share of the variance that is explained; nan of a single row."""
+    from sklearn.metrics import r2_score
+
+    return float(r2_score(y, found)) if len(y) > 1 else float("nan")

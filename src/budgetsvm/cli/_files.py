@@ -4,7 +4,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
@@ -14,21 +14,27 @@ STANDARD_INPUT = "-"
 
 @contextmanager
 def as_file(path: str) -> Iterator[str]:
-    """Make a file of standard input, which can be read but once."""
-    if path != STANDARD_INPUT:
+    """Make a file of standard input or a pipe, which can be read but once."""
+    if path == STANDARD_INPUT and sys.stdin is None:
+        raise OSError("there is no standard input: it was closed")
+    if path != STANDARD_INPUT and not Path(path).is_fifo():
         yield path
         return
-    if sys.stdin is None:
-        raise OSError("there is no standard input: it was closed")
     with tempfile.NamedTemporaryFile(prefix="stdin-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        with (
+            nullcontext(sys.stdin.buffer)
+            if path == STANDARD_INPUT
+            else Path(path).open("rb") as pipe
+        ):
+            shutil.copyfileobj(pipe, copy)
         copy.flush()
         try:
             yield copy.name
         except (OSError, ValueError) as error:  # nobody knows the copy by its name
             if copy.name not in str(error):
                 raise
-            raise type(error)(str(error).replace(copy.name, "standard input")) from error
+            name = "standard input" if path == STANDARD_INPUT else path
+            raise type(error)(str(error).replace(copy.name, name)) from error
 
 
 def keep_apart(out: Path | None, what: str, **inputs: str | Path | None) -> None:

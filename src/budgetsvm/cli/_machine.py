@@ -1,10 +1,12 @@
 """The machine that options of the command line ask for."""
 
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm._common.checks import check_number
 from budgetsvm._problem.target_scale import TargetScale
 
 
@@ -30,6 +32,7 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
         )
     elif kind == "svr":
         # LIBSVM has C and epsilon in the units of the targets, and ours are relative to their scale.
+        check_number("epsilon", options["epsilon"], at_least=0.0)
         scale = float(TargetScale.of(np.asarray(y, float)[:, np.newaxis], np.ones(len(y))).scale[0])
         machine = BudgetSVR(options["cost"] / scale, epsilon=options["epsilon"] / scale, **own)
     else:
@@ -56,9 +59,9 @@ def _class_weight(given: tuple[tuple[Any, float], ...], y: Any) -> dict[Any, flo
     unknown = [label for label in weights if label not in set(np.unique(y).tolist())]
     if unknown:
         found = ", ".join(f"{one}" for one in np.unique(y).tolist()[:10])
-        message = f"there is a weight for the label {unknown[0]}, and the data have {found}"
-        raise ValueError(message)
-    return weights
+        message = f"there is a weight for the label {unknown[0]}, and the data have {found}: it has no effect"
+        warn(message, UserWarning, stacklevel=2)
+    return {label: w for label, w in weights.items() if label not in unknown} or None
 
 
 def _pipeline(scaling: str, X: Any, machine: Any) -> Any:

@@ -1,5 +1,6 @@
 """Find the command that is asked for, run it, and say in one line what went wrong."""
 
+import io
 import os
 import sys
 import warnings
@@ -10,6 +11,7 @@ from importlib import import_module
 import click
 
 from budgetsvm._common.public import public_in
+from budgetsvm.cli._options.shell_words import in_words_of_the_shell
 
 _FAILED, _MISUSED = 1, 2
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -66,8 +68,25 @@ def _plain_warnings() -> Iterator[None]:
         warnings.formatwarning = before
 
 
+@contextmanager
+def _whole_writes() -> Iterator[None]:
+    """Let everything that is printed be written, or fail: with PYTHONUNBUFFERED, Python does not look how much was."""
+    before = sys.stdout
+    if not isinstance(getattr(before, "buffer", None), io.FileIO):
+        yield
+        return
+    stream = io.BufferedWriter(io.FileIO(os.dup(before.fileno()), "w"))
+    sys.stdout = io.TextIOWrapper(stream, before.encoding, before.errors, line_buffering=True)
+    try:
+        yield
+    finally:
+        own, sys.stdout = sys.stdout, before
+        own.close()
+
+
 @public_in("budgetsvm.cli")
 @_plain_warnings()
+@_whole_writes()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` (or else the program's arguments) asks for; return its exit code.
 
@@ -101,15 +120,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         _complain("interrupted")
         return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (as in `| head`); what is still buffered must not raise again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has gone, as in `| head`
+        _let_go_of_output()
         return _FAILED
     except (ImportError, MemoryError, OSError, ValueError) as error:
         _complain(str(error) or type(error).__name__)
+        _let_go_of_output()
         return _FAILED
     return code if isinstance(code, int) else 0
 
 
+def _let_go_of_output() -> None:
+    """Forget what could not be written: it must not raise again at exit."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _complain(message: str) -> None:
-    print("budgetsvm:", " ".join(message.split()), file=sys.stderr)
+    text = in_words_of_the_shell(" ".join(message.split()))
+    print("budgetsvm:", text, file=sys.stderr)

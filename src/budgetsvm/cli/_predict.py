@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
+from budgetsvm.cli._evaluate import squared_correlation, squared_error
 from budgetsvm.cli._files import keep_apart
 from budgetsvm.cli._output import quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
@@ -89,20 +90,15 @@ def _lines(machine: Any, X: Any, found: Any, probability: bool, decision: bool) 
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.17g}"
+    return value if isinstance(value, str) else f"{value + 0:.17g}"  # no -0
 
 
 def _agreement(machine: Any, y: Any, found: Any) -> str:
     """Compare with the labels in the file, in svm-predict's words."""
-    import numpy as np
-
     if kind_of(machine) == "BudgetSVR":
-        error = np.mean((y - found) ** 2)
-        with np.errstate(divide="ignore", invalid="ignore"):  # of targets that are all the same
-            score = np.corrcoef(y, found)[0, 1] ** 2 if len(y) > 1 else np.nan
         return (
-            f"Mean squared error = {error:g} (regression)\n"
-            f"Squared correlation coefficient = {score:g} (regression)"
+            f"Mean squared error = {squared_error(y, found):g} (regression)\n"
+            f"Squared correlation coefficient = {squared_correlation(y, found):g} (regression)"
         )
     right = int((true_labels(machine, y) == found).sum())
     return f"Accuracy = {100 * right / len(found):g}% ({right}/{len(found)}) (classification)"

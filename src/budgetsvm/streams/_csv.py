@@ -21,7 +21,7 @@ from budgetsvm.streams._blocks import (
     too_long,
 )
 from budgetsvm.streams._csv_line import has_header, is_number, split
-from budgetsvm.streams._table_columns import Column, Target, choose_columns
+from budgetsvm.streams._table_columns import ADVICE, Column, Target, choose_columns
 from budgetsvm.streams._text import read_lines, uncompressed_suffix
 from budgetsvm.streams._text_blocks import TextBlock, extent, numbered, text_blocks
 
@@ -200,6 +200,8 @@ class CsvBlocks(Blocks):
                     # The one mistake that a wrong guess about the header leads to.
                     if self._guessed and place.endswith(", line 1"):
                         flaw += "; say header=True if this line holds the names of the columns"
+                    elif flaw.endswith(_WORD):
+                        flaw += f"; {ADVICE}"
                     return ValueError(f"{place}, {self._columns.describe(position)}: {flaw}")
         return ValueError(f"{extent(block)}: {otherwise}")
 
@@ -221,6 +223,9 @@ class CsvBlocks(Blocks):
             raise ValueError(message) from None
 
 
+_WORD = " is not a number"
+
+
 def _is_row(line: bytes) -> bool:
     return line.strip(b" \r\n") != b""  # tabs may stand between missing values
 
@@ -234,7 +239,7 @@ def _flaw(value: str, *, is_label: bool, strings: bool) -> str | None:
         return None
     if not is_number(value):
         hint = "; say labels='string' if labels are not numbers" if is_label else ""
-        return f"{what} {value!r} is not a number{hint}"
+        return f"{what} {value!r}{_WORD}{hint}"
     if not math.isfinite(float(value)):
         return f"{what} {value!r} is not finite; leave the row out, or fill it in"
     return None

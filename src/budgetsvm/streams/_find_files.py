@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from budgetsvm.streams._numpy.header import MAGIC
+from budgetsvm.streams._parquet import ARROW
 from budgetsvm.streams._text import compression, first_bytes, read_lines, uncompressed_suffix
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -20,6 +21,9 @@ _BY_SUFFIX = {
     ".tsv": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
     ".npy": "numpy",
     ".npz": "numpy",
 }
@@ -85,15 +89,22 @@ def find_format(paths: list[Path]) -> str:
     return format_
 
 
-def _format_of(path: Path) -> str:
-    """Tell a file's format by its name, or else by its first row."""
+def _by_beginning(path: Path) -> str | None:
     start = first_bytes(path)
     if start.startswith(b"PAR1"):
         return "parquet"
-    if start.startswith(MAGIC) or _is_archive_of_arrays(path):
-        return "numpy"
+    if start.startswith(ARROW):
+        return "arrow"
+    return "numpy" if start.startswith(MAGIC) or _is_archive_of_arrays(path) else None
+
+
+def _format_of(path: Path) -> str:
+    """Tell a file's format by its name, or else by its first row."""
+    format_ = _by_beginning(path)
+    if format_ is not None:
+        return format_
     format_ = _BY_SUFFIX.get(uncompressed_suffix(path))
-    if format_ in ("parquet", "numpy") and path.suffix.lower() not in (".npy", ".npz"):
+    if format_ in ("parquet", "arrow", "numpy") and path.suffix.lower() not in (".npy", ".npz"):
         kind = compression(path)
         if kind is not None:
             message = f"{path} is compressed as a whole ({kind}), and cannot be read in blocks: decompress it"
@@ -105,10 +116,12 @@ def _format_of(path: Path) -> str:
         if row and not row.startswith(b"#"):
             if _LIBSVM_ROW.match(row):
                 return "libsvm"
+            if b"," in row:
+                return "csv"
             message = (
                 f"cannot tell the format of {path} by its name or its first row, "
                 f"{row[:40].decode('utf-8', 'backslashreplace')!r}; say format="
-                "'libsvm', 'csv', 'parquet' or 'numpy'"
+                "'libsvm', 'csv', 'parquet', 'arrow' or 'numpy'"
             )
             raise ValueError(message)
     return "libsvm"  # without rows, as the reader will find

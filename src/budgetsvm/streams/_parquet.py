@@ -1,4 +1,4 @@
-"""Blocks of rows from Parquet files, by the optional pyarrow."""
+"""Blocks of rows from Parquet and Arrow files, by the optional pyarrow."""
 
 import json
 from collections import Counter
@@ -20,8 +20,10 @@ from budgetsvm.streams._blocks import (
     regroup,
     too_long,
 )
-from budgetsvm.streams._table_columns import Column, Target, choose_columns
+from budgetsvm.streams._table_columns import ADVICE, Column, Target, choose_columns
+from budgetsvm.streams._text import first_bytes
 
+ARROW = b"ARROW1"  #: how Arrow files begin, those of Feather among them
 _BUFFER = 1 << 16  # read columns piece by piece: a row group may be as large as the file
 
 
@@ -99,7 +101,7 @@ class ParquetBlocks(Blocks):
             if kind not in wanted:
                 message = (
                     f"{path}, column {name!r} has the type {schema.field(name).type}, and must hold "
-                    f"{' or '.join(wanted)}: convert it, or choose columns by features=[...]"
+                    f"{' or '.join(wanted)}: {ADVICE if kind == 'strings' else 'convert it'}, or choose columns by features=[...]"
                 )
                 raise ValueError(message)
 
@@ -107,9 +109,12 @@ class ParquetBlocks(Blocks):
 def _arrow() -> Any:
     try:
         import pyarrow as pa
-        import pyarrow.parquet  # so that pa.parquet is there
+        import pyarrow.ipc  # so that pa.ipc is there
+        import pyarrow.parquet
     except ImportError as error:
-        message = "Parquet files need pyarrow; install it by: pip install budgetsvm[arrow]"
+        message = (
+            "Parquet and Arrow files need pyarrow; install it by: pip install budgetsvm[arrow]"
+        )
         raise ImportError(message) from error
     return pa
 
@@ -119,13 +124,35 @@ def _open(path: Path) -> Iterator[Any]:
     """Open a file. Damage turns into an OSError that names the file, also while it is read."""
     pa = _arrow()
     try:
-        with pa.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
-            yield file
+        if first_bytes(path).startswith(ARROW):
+            with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
+                yield _ArrowFile(file)
+        else:
+            with pa.parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
+                yield file
     except (OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        message = f"{path} cannot be read as Parquet, it may be damaged or cut off: {error}"
+        message = (
+            f"{path} cannot be read as Parquet or Arrow, it may be damaged or cut off: {error}"
+        )
         raise OSError(message) from error
+
+
+class _ArrowFile:
+    """An Arrow file with the two words that are needed of a Parquet file."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.schema_arrow = file.schema
+
+    def iter_batches(self, batch_size: int, columns: list[str]) -> Iterator[Any]:
+        """Return some columns of all rows, at most `batch_size` at a time."""
+        for number in range(self._file.num_record_batches):
+            batch = self._file.get_batch(number).select(columns)
+            batch.validate(full=True)  # nothing in a file is believed
+            for start in range(0, batch.num_rows, batch_size):
+                yield batch.slice(start, batch_size)
 
 
 def _index_of_pandas(schema: Any) -> set[Any]:

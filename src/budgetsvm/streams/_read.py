@@ -17,12 +17,14 @@ _READERS: dict[str, Callable[..., Blocks]] = {
     "libsvm": LibsvmBlocks,
     "csv": CsvBlocks,
     "parquet": ParquetBlocks,
+    "arrow": ParquetBlocks,
     "numpy": NumpyBlocks,
 }
 _OPTIONS = {
     "libsvm": ("zero_based",),
     "csv": ("target", "features", "header", "delimiter", "labels"),
     "parquet": ("target", "features"),
+    "arrow": ("target", "features"),
     "numpy": ("target", "y"),
 }
 _DEFAULTS = {"header": "auto", "labels": "auto", "zero_based": "auto"}
@@ -34,7 +36,7 @@ def read_blocks(
     *,
     rows: int = 8192,
     n_features: int | None = None,
-    format: Literal["auto", "libsvm", "csv", "parquet", "numpy"] = "auto",
+    format: Literal["auto", "libsvm", "csv", "parquet", "arrow", "numpy"] = "auto",
     target: Target = None,
     features: Iterable[Column] | None = None,
     header: bool | Literal["auto"] = "auto",
@@ -57,10 +59,10 @@ def read_blocks(
     n_features : int, default=None
         Number of columns of X. LIBSVM files do not say it: if it is None, they are read once more, at
         the start of the first pass, to find the largest index. In tables it is merely checked.
-    format : {"auto", "libsvm", "csv", "parquet", "numpy"}, default="auto"
+    format : {"auto", "libsvm", "csv", "parquet", "arrow", "numpy"}, default="auto"
         "auto" goes by the names: .libsvm, .svm, .svmlight; .csv, .tsv, each of these possibly followed by .gz,
-        .bz2, .xz or .zst; .parquet, .pq; .npy, .npz. Files of other names may only be NumPy's, or LIBSVM files,
-        which is checked in the first row.
+        .bz2, .xz or .zst; .parquet, .pq; .arrow, .feather; .npy, .npz. Files of other names go by how they begin: a first
+        row with commas is one of CSV.
     target : str, int or False, default=None
         The column with the labels in CSV and Parquet files, by name or by number (0 is the first, -1
         the last). It must be given: some programs expect the labels in the first column and some in the

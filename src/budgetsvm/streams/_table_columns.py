@@ -12,6 +12,8 @@ Column: TypeAlias = str | int
 Target: TypeAlias = Column | Literal[False] | None
 
 _SHOWN = 12
+#: For words where numbers should be.
+ADVICE = "categories must become numbers first, one column for each, as by OneHotEncoder of scikit-learn or pandas.get_dummies"
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,7 @@ class NumpyBlocks(Blocks):
         if layout.labels is not None:
             labels = file.read(layout.labels)
             check_labels(labels, len(X), X.where)
+        where = labels.where if labels is not None and column is None else X.where
         while X.done < len(X):
             done = X.done
             some = X.take(rows or len(X))
@@ -100,7 +101,7 @@ class NumpyBlocks(Blocks):
                     message = f"{labels.where} has {len(labels)} labels, and there are more rows than that"
                     raise ArrayError(message)
             some = _numbers(some, X.where, done)
-            yield some, None if y is None else _label_values(y, X.where, done)
+            yield some, None if y is None else _label_values(y, where, done)
         X.finish()
         if layout.labels is not None and labels is not None:
             labels.finish()

@@ -7,8 +7,8 @@ from budgetsvm.streams._numpy.arrays import ArrayError, ArrayFile, RowReader
 from budgetsvm.streams._table_columns import Column
 
 ROWS, LABELS = "X", "y"
-#: The arrays that scipy.sparse.save_npz writes.
-SPARSE = ("format", "shape", "data", "indices", "indptr")
+#: The arrays that scipy.sparse.save_npz writes of any matrix; of which format, whoever reads it will see.
+SPARSE = ("format", "shape", "data")
 
 
 @dataclass(frozen=True)

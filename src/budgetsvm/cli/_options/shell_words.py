@@ -1,0 +1,26 @@
+"""Messages of the library, which name parameters of Python, in the words of the command line."""
+
+import re
+
+_TEXT = r"'([^']*)'"
+#: What a parameter is called there; the first that matches counts.
+_WORDS = (
+    (r"target=False", "--unlabelled"),
+    (rf"target={_TEXT}", r"--target \1"),
+    (r"target=(-?\d+)", r"--target \1"),
+    (rf"format={_TEXT}", r"--format \1"),
+    (r"format=", "--format "),
+    (r"zero_based=True", "--zero-based"),
+    (r"zero_based=False", "--one-based"),
+    (r"header=True", "--header"),
+    (r"header=False", "--no-header"),
+    (rf"delimiter={_TEXT}", r"--delimiter '\1'"),
+    (rf"precision={_TEXT}", "more digits"),
+)
+
+
+def in_words_of_the_shell(message: str) -> str:
+    """Return a message with options in the place of parameters."""
+    for pattern, word in _WORDS:
+        message = re.sub(rf"\b{pattern}", word, message)
+    return message
