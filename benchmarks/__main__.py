@@ -17,6 +17,7 @@ from benchmarks.report.record import Record, bullets, status
 from benchmarks.suite import (
     accuracy,
     checkpoints,
+    cluster,
     epoch,
     exact,
     files,
@@ -28,6 +29,7 @@ from benchmarks.suite import (
     small,
     tasks,
     threads,
+    tuning,
     two_phases,
 )
 
@@ -39,6 +41,7 @@ BENCHMARKS = {
     "landmarks": landmarks,
     "exact": exact,
     "grid": libsvm_grid,
+    "tuning": tuning,
     "tasks": tasks,
     "files": files,
     "peers": peers,
@@ -48,6 +51,7 @@ BENCHMARKS = {
     "prediction": prediction,
     "small": small,
     "checkpoints": checkpoints,
+    "cluster": cluster,
     "defaults": defaults,
 }
 

@@ -4,7 +4,7 @@ Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`
 transformer :class:`BudgetFeatures`, the functions :func:`polish`, :func:`compress`, :func:`save`, :func:`load`, :func:`to_libsvm`,
 :func:`to_onnx` and :func:`to_c`, the modules :mod:`budgetsvm.kernels`,
 :mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options,
-:mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.streams` to read large files, and
+:mod:`budgetsvm.model_selection` to find parameters, :mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.streams` to read large files, and
 :mod:`budgetsvm.datasets` with the usual data sets.
 """
 
@@ -22,7 +22,16 @@ except ImportError as error:
     raise ImportError(message) from error
 
 if TYPE_CHECKING:
-    from budgetsvm import datasets, kernels, losses, maintenance, monitoring, solvers, streams
+    from budgetsvm import (
+        datasets,
+        kernels,
+        losses,
+        maintenance,
+        model_selection,
+        monitoring,
+        solvers,
+        streams,
+    )
     from budgetsvm._estimators.compression.compress import Compressed, compress
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
@@ -52,6 +61,7 @@ __all__ = [
     "load",
     "losses",
     "maintenance",
+    "model_selection",
     "monitoring",
     "polish",
     "save",

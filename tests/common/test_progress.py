@@ -153,7 +153,7 @@ def test_a_fit_that_fails_is_not_done(capsys: Any) -> None:
     with pytest.raises(RuntimeError, match="no more"):
         BudgetSVC(budget=20, verbose=1).fit_stream(blocks())
     assert "100%" not in capsys.readouterr().err
-    assert _progress_bar._stream.get() is None
+    assert _progress_bar._current.get() is None
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import threadpoolctl
 from oracles.problems import noisy_xor
 from tools.machines import make
 from tools.threads import blas_threads
 
 from budgetsvm import BudgetSVC
-from budgetsvm._common.threads import abandoned, map_in_order
+from budgetsvm._common import threads
+from budgetsvm._common.threads import abandoned, map_in_order, single_threaded_blas
 
 # ---- the threads that fits share ----
 
@@ -171,3 +173,51 @@ def test_exceptions_leave_blas_as_it_was(n_jobs: int) -> None:
     assert blas_threads() == before
     make().fit(X, y)
     assert blas_threads() == before
+
+
+def test_any_thread_limits_blas_and_any_other_lifts_that() -> None:
+    """The first one in and the last one out may be two threads, and both alive; the user's own limit stays."""
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):  # of this thread
+        before = blas_threads()
+        inside, go_on, seen = threading.Event(), threading.Event(), []
+
+        def first() -> None:
+            with single_threaded_blas():
+                seen.append(blas_threads())
+                inside.set()
+                go_on.wait(10)
+
+        thread = threading.Thread(target=first)
+        thread.start()
+        inside.wait(10)
+        with single_threaded_blas():
+            go_on.set()
+            thread.join()
+            seen.append(blas_threads())
+        assert blas_threads() == before
+    assert all(set(threads) <= {1} for threads in seen)
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        assert set(blas_threads()) <= {1}  # which this thread may still set
+
+
+def test_a_thread_that_lives_on_leaves_no_limit() -> None:
+    before = blas_threads()
+    inside, go_on, end = threading.Event(), threading.Event(), threading.Event()
+
+    def first() -> None:
+        with single_threaded_blas():
+            inside.set()
+            go_on.wait(10)
+        end.wait(10)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    inside.wait(10)
+    with single_threaded_blas():
+        go_on.set()
+        while len(threads._blas_users) > 1:
+            time.sleep(0.001)
+    after = blas_threads()
+    end.set()
+    thread.join()
+    assert after == before

@@ -33,11 +33,37 @@ def replacing(path: Path, *, durable: bool = False, suffix: str = "") -> Iterato
     (/dev/stdout, /dev/fd/3), which would not see what takes its place. With a suffix, the file has
     that behind its name while it is written: what a process that is killed leaves, the next one writes over.
     """
-    if durable and path.exists() and not (path.is_file() and _has_a_place(path)):
-        with path.open("wb") as stream:
+    with _naming(path):
+        if durable and path.exists() and not (path.is_file() and _has_a_place(path)):
+            with path.open("wb") as stream:
+                yield stream
+            return
+        # The file that a link leads to, not the link.
+        with _replaced(path.resolve() if durable else path, durable, suffix) as stream:
             yield stream
-        return
-    path = path.resolve() if durable else path  # the file that a link leads to, not the link
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Let errors of the system name the file that is meant: those of a stream name none, and others a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and not _is_beside(error, path)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _is_beside(error: OSError, path: Path) -> bool:
+    """Whether an error is about a file that was to be made beside another one."""
+    if not isinstance(error.filename, str):  # it may be the number of an open file
+        return False
+    named = Path(error.filename)
+    return named.parent in (path.parent, path.resolve().parent) and not named.exists()
+
+
+@contextmanager
+def _replaced(path: Path, durable: bool, suffix: str) -> Iterator[Any]:
     with new_beside(path, suffix) as stream:
         temporary = Path(stream.name)
         try:

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 import joblib
-from threadpoolctl import ThreadpoolController
+import threadpoolctl
 
 from budgetsvm._common.checks import check_integer
 
@@ -125,9 +125,9 @@ _blas_limits: Any = None
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> threadpoolctl.ThreadpoolController:
     """Look up the BLAS libraries of this process, once: that takes longer than a small fit."""
-    return ThreadpoolController()
+    return threadpoolctl.ThreadpoolController()
 
 
 @contextmanager
@@ -151,9 +151,27 @@ def single_threaded_blas() -> Iterator[None]:
 def _limit_blas() -> None:
     """Limit the threads of BLAS if there are users, and no longer; an earlier call may have been broken off."""
     global _blas_limits  # noqa: PLW0603 - the limit is global, too
-    with _blas_lock:
-        if _blas_users and _blas_limits is None:
-            _blas_limits = _controller().limit(limits=1, user_api="blas")
-        elif not _blas_users and _blas_limits is not None:
-            _blas_limits.restore_original_limits()
-            _blas_limits = None
+    # Most calls change nothing, and need not wait for a thread that does. What another one has undone
+    # meanwhile is done again.
+    while bool(_blas_users) != (_blas_limits is not None):
+        with _blas_lock:
+            if _blas_users and _blas_limits is None:
+                _let_any_thread_limit()
+                _blas_limits = _controller().limit(limits=1, user_api="blas")
+            elif not _blas_users and _blas_limits is not None:
+                _let_any_thread_limit()
+                _blas_limits.restore_original_limits()
+                _blas_limits = None
+                _let_any_thread_limit()
+
+
+def _let_any_thread_limit() -> None:
+    """Have threadpoolctl listen to this thread: from 3.8 on, it ignores all but the first one that sets a limit.
+
+    Of our users, the first one in sets it and the last one out lifts it, and these may be two threads.
+    """
+    clear = getattr(
+        getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None
+    )
+    if clear is not None:
+        clear(force=True)

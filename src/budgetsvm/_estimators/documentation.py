@@ -14,15 +14,17 @@ kernel : {[kernels]}, Kernel or callable, default="rbf"
     The kernel: a name, an object of :mod:`budgetsvm.kernels`, or a function ``k(X, Z)`` (slow), of rows or of
     sequences of strings or other objects. "precomputed": ``fit`` takes the kernel values of all pairs of training
     rows in the place of X, ``predict`` those of new rows with all training rows.
-gamma : {"scale", "auto"} or float, default="scale"
-    Coefficient of all kernels but "linear", as for ``SVC``.
+gamma : {"scale", "auto", "tune"} or float, default="scale"
+    Coefficient of all kernels but "linear", as for ``SVC``. "tune": of classifier and regressor, ``fit`` finds it by
+    cross-validation.
 degree : int, default=3
     Degree of the kernel "poly".
 coef0 : float, default=0.0
     Constant of the kernels "poly" and "sigmoid".
 budget : int, "auto" or None, default="auto"
-    The largest number of terms that the model may have; "auto" lets the data decide, see `budget_`. None is no
-    limit: training then approaches the exact machine, at its cost.
+    The largest number of terms that the model may have; "auto" lets the data decide, see `budget_`, and where C or
+    gamma are "tune" so do scores on rows held out, see `budget_curve_`. None is no limit: training then approaches
+    the exact machine, at its cost.
 solver : {[solvers]} or Solver, default="bsca"
     Budgeted stochastic coordinate ascent on the dual problem (Algorithm 1 of the paper), or
     budgeted stochastic gradient descent on the primal one (eq. 4). See :mod:`budgetsvm.solvers`.
@@ -136,6 +138,17 @@ feature_names_in_ : ndarray of str
 """
 
 
+_TUNED = """
+best_params_ : dict
+    Where C or gamma are "tune": what was chosen for them and, where `budget` is "auto", for that.
+best_score_ : float
+    The mean score (accuracy, or R²) of that on rows held out: the best of many, and so a little too good to be true.
+cv_results_ : dict of ndarray
+    All cells that were looked at, as :class:`budgetsvm.model_selection.BudgetSVCCV` has them.
+budget_curve_ : dict of ndarray
+    Where `budget` is "auto", too: the budgets that were tried, the best C of each, and its scores.
+"""
+
 _VARYING = ("fit_intercept", "tol")  # parameters whose defaults differ
 _NAMES = {
     kind: ", ".join(f'"{name}"' for name in names)
@@ -147,11 +160,11 @@ _NAMES = {
 }
 
 
-def documented(*, without: Collection[str] = ()) -> Callable[[_Class], _Class]:
+def documented(*, without: Collection[str] = (), tuned: bool = False) -> Callable[[_Class], _Class]:
     """Complete the docstring of an estimator by what all have in common.
 
     The class itself documents parameters and attributes that are its own, or whose meaning differs. `without` are
-    common attributes that it does not have.
+    common attributes that it does not have; `tuned`: its parameters may be "tune".
     """
 
     def complete(cls: _Class) -> _Class:
@@ -169,7 +182,9 @@ def documented(*, without: Collection[str] = ()) -> Callable[[_Class], _Class]:
             parameters = parameters.replace(f"[{name}]", value)
         own = _entries(_section(text, "Attributes"))
         common = {
-            name: entry for name, entry in _entries(_ATTRIBUTES).items() if name not in without
+            name: entry
+            for name, entry in _entries(_ATTRIBUTES + (_TUNED if tuned else "")).items()
+            if name not in without
         }
         first = {k: v for k, v in common.items() if k == "support_vectors_"}
         attributes = "\n".join(
@@ -193,3 +208,14 @@ def _entries(section: str) -> dict[str, str]:
     """Split a section into what it says of each name; entries begin where a line is not indented."""
     entries = re.split(r"\n(?=\S)", section.strip("\n"))
     return {entry.partition(" :")[0]: entry for entry in entries}
+
+
+#: The attributes that all fitted machines have.
+OF_MACHINES = tuple(_entries(_ATTRIBUTES))
+
+
+def with_entries(text: str, name: str, more: str) -> str:
+    """Return a docstring with more entries behind those of a section."""
+    text = inspect.cleandoc(text)
+    section = _section(text, name)
+    return text.replace(section, section + "\n" + more.strip("\n"))

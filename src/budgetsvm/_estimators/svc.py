@@ -16,6 +16,7 @@ from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.svc_prediction import ClassPrediction
+from budgetsvm._estimators.tuning.tune import tune
 from budgetsvm._estimators.user_input import (
     Bias,
     Budget,
@@ -35,7 +36,7 @@ from budgetsvm.monitoring._interface import Monitor
 
 
 @public_in("budgetsvm")
-@documented()
+@documented(tuned=True)
 class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     """Kernel support vector classifier with at most `budget` support vectors.
 
@@ -47,10 +48,11 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
 
     Parameters
     ----------
-    C : float or "scale", default="scale"
+    C : float, "scale" or "tune", default="scale"
         Weight of the training errors against the norm of the model, as for ``SVC``. Infinity, or 1e10, is a hard
         margin, if the classes can be separated. "scale" is ``C=1.0`` of ``SVC``: 1 divided by the share of the kernel
-        that learned terms span, as a small span regularises by itself; see `C_`.
+        that learned terms span, as a small span regularises by itself; see `C_`. "tune": ``fit`` finds it by
+        cross-validation.
     loss : {"hinge", "squared_hinge", "log_loss"} or Loss, default="hinge"
         What an error costs; see :mod:`budgetsvm.losses`. "log_loss" (or "logistic") gives ``predict_proba``. With
         the hinge loss, wrap the classifier in scikit-learn's ``CalibratedClassifierCV`` for probabilities.
@@ -176,6 +178,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         -------
         self : BudgetSVC
         """
+        if self._tuned:
+            return tune(self, X, y, sample_weight, checkpoint)
         with fit_run(self, checkpoint, checkpoint_every) as run:
             self._fit(X, y, sample_weight, run)
         return self

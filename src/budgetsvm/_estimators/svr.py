@@ -14,6 +14,7 @@ from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
+from budgetsvm._estimators.tuning.tune import tune
 from budgetsvm._estimators.user_input import (
     Bias,
     Budget,
@@ -36,7 +37,7 @@ _ANYTHING = 1e60  # that the square of can be computed with
 
 
 @public_in("budgetsvm")
-@documented()
+@documented(tuned=True)
 class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     """Kernel support vector regression with at most `budget` support vectors.
 
@@ -54,10 +55,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
 
     Parameters
     ----------
-    C : float or "scale", default="scale"
+    C : float, "scale" or "tune", default="scale"
         Weight of the training errors, in units of `target_scale_`, against the norm of the model: as C of
         scikit-learn's ``SVR`` on targets ``(y - target_mean_) / target_scale_``. "scale" is ``C=1.0`` of that: 1
-        divided by the share of the kernel that learned terms span, as a small span regularises by itself; see `C_`.
+        divided by the share of the kernel that learned terms span, as a small span regularises by itself; see `C_`. "tune": ``fit`` finds it by cross-validation.
     epsilon : float, default=0.1
         Errors up to this size, in units of `target_scale_`, cost nothing: in standard deviations of the
         target, but for outliers.
@@ -163,6 +164,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         -------
         self : BudgetSVR
         """
+        if self._tuned:
+            return tune(self, X, y, sample_weight, checkpoint)
         with fit_run(self, checkpoint, checkpoint_every) as run:
             self._fit(X, y, sample_weight, run)
         return self

@@ -1,10 +1,10 @@
 """What users give, parameters and data: checked, and turned into what training needs."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
@@ -29,12 +29,22 @@ from budgetsvm.solvers import make_solver
 
 Epochs: TypeAlias = float | Literal["auto"]
 Bias: TypeAlias = bool | Literal["auto"]
-Penalty: TypeAlias = float | Literal["scale"]
+Penalty: TypeAlias = float | Literal["scale", "tune"]
 Budget: TypeAlias = int | Literal["auto"] | None
 PrecisionName: TypeAlias = Literal["auto", "single", "double"]
 
 
-class MachineParameters(Saves, PlainPickles, BaseEstimator):
+class TakesParameters(BaseEstimator):
+    """An estimator whose ``__init__`` keeps all that it is given."""
+
+    def _set_parameters(self, given: dict[str, Any]) -> None:
+        """Take over what ``__init__`` was called with, given as its ``locals()``."""
+        for name, value in given.items():
+            if name not in ("self", "__class__"):  # a subclass may have more of its own
+                setattr(self, name, value)
+
+
+class MachineParameters(Saves, PlainPickles, TakesParameters):
     """An estimator with parameters; ``__init__`` of a subclass names and documents them."""
 
     kernel: Any
@@ -63,12 +73,6 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
     monitor: Any
     verbose: int
 
-    def _set_parameters(self, given: dict[str, Any]) -> None:
-        """Take over what ``__init__`` was called with, given as its ``locals()``."""
-        for name, value in given.items():
-            if name not in ("self", "__class__"):  # a subclass may have more of its own
-                setattr(self, name, value)
-
     def _settings(self) -> Settings:
         """Check all parameters, and return those that training needs."""
         for name in ("polish", "early_stopping", "warm_start"):
@@ -88,6 +92,9 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
             message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
             raise ValueError(message)
         budget = check_budget(self.budget)
+        if "gamma" in self._tuned:
+            message = "gamma must be a number, 'scale' or 'auto', not 'tune', which is for fit(X, y) alone"
+            raise ValueError(message)
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         maintenance = make_maintenance(self.maintenance, kernel, budget, needed=self._learns_terms)
         solver, intercept = make_solver(self.solver), self._has_bias
@@ -122,6 +129,16 @@ class MachineParameters(Saves, PlainPickles, BaseEstimator):
             raise ValueError(message)
 
     @property
+    def _tuned(self) -> tuple[str, ...]:
+        """The parameters that are to be found by cross-validation."""
+        given = {name: getattr(self, name, None) for name in ("C", "gamma")}
+        return tuple(name for name in given if isinstance(given[name], str) and given[name] == TUNE)
+
+    def _untuned(self) -> Self:
+        """Return itself or, where parameters are to be found, a copy with the default in their place."""
+        return clone(self).set_params(**dict.fromkeys(self._tuned, SCALED)) if self._tuned else self
+
+    @property
     def _most_terms(self) -> int:
         """The budget, whole though it may be given as 1e3; 0 for none."""
         budget = self.__dict__.get("budget_") if self.budget == AUTO else self.budget
@@ -145,6 +162,8 @@ AUTO = "auto"
 _LARGEST_WEIGHT = 1e100
 #: A C of 1, divided by the share of the kernel that the span of the terms has.
 SCALED = "scale"
+#: C, or gamma, are to be found by cross-validation.
+TUNE = "tune"
 _HARD_MARGIN = 1e10  # as C: beyond, rounding errors of the losses exceed the norm of a model
 
 
@@ -167,7 +186,8 @@ def check_penalty(C: object) -> float:
     """
     if isinstance(C, str):
         if C != SCALED:
-            message = f"C must be a number, or 'scale', not {C!r}"
+            hint = ", which is for fit(X, y) alone" if C == TUNE else ""
+            message = f"C must be a number, or 'scale', not {C!r}{hint}"
             raise ValueError(message)
         return 1.0
     if isinstance(C, float) and np.inf == C:

@@ -6,6 +6,9 @@ the first tasks take tells how long the others will (`_common/forecast.py`). No 
 
 from math import exp, inf, log, log10
 
+import numpy as np
+from numpy.typing import NDArray
+
 from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.newton.method import sample_sizes
 from budgetsvm._polish.span_problem import SpanProblem
@@ -74,19 +77,23 @@ def share_by_gap(gap: float, tol: float, first: float = 1.0) -> float:
 
 
 class OneOfMany(FitObserver):
-    """Follows the solution of one of several outputs, and tells another one how far all of them are."""
+    """Follows the solution of one of several outputs, and tells another one how far all of them are; `shares` is common."""
 
-    def __init__(self, other: FitObserver, number: int, count: int) -> None:
-        self._other, self._number, self._count = other, number, count
+    def __init__(self, other: FitObserver, number: int, shares: NDArray[np.float64]) -> None:
+        self._other, self._number, self._shares = other, number, shares
 
     def in_task(self, name: str, share: float = 0.0) -> None:
         """Tell."""
-        part = share if name == STEPS else float(name == CHECK)
-        self._other.in_task(OUTPUTS, (self._number + part) / self._count)
+        self._shares[self._number] = share if name == STEPS else float(name == CHECK)
+        self._other.in_task(OUTPUTS, float(self._shares.mean()))
 
     def in_polish(self, moment: PolishMoment) -> None:
         """Tell."""
         self._other.in_polish(moment)
+
+    def end(self) -> None:
+        """Hear that its output is solved."""
+        self.in_task(CHECK)
 
 
 class NewtonOutlook:

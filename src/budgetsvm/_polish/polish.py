@@ -34,26 +34,35 @@ def solve_as_it_is(problem: Problem, matrix: Matrix, how: Solving) -> tuple[Poli
     return polish_in_span(problem, matrix, how), problem
 
 
-def kernel_matrix(problem: Problem, basis: Basis, limits: Limits) -> Matrix:
+def all_values(
+    problem: Problem, basis: Basis, limits: Limits, kind: type[KernelMatrix] = KernelMatrix
+) -> KernelMatrix:
     """Evaluate the kernel of all rows and terms; of several outputs other things are held instead."""
     targets = problem.targets
     hold = targets.count == 1 or (isinstance(targets, ClassTargets) and targets.coupled)
+    return kind(
+        problem.rows,
+        basis,
+        limits.n_threads,
+        limits.memory,
+        hold=hold,
+        room=limits.room,
+        tick=limits.tick,
+    )
 
-    def all_values() -> KernelMatrix:
-        return KernelMatrix(
-            problem.rows,
-            basis,
-            limits.n_threads,
-            limits.memory,
-            hold=hold,
-            room=limits.room,
-            tick=limits.tick,
-        )
+
+def kernel_matrix(
+    problem: Problem, basis: Basis, limits: Limits, make_exact: MakeMatrix = all_values
+) -> Matrix:
+    """Evaluate the kernel of all rows and terms, without small values if that pays; `make_exact` makes all of them."""
+
+    def exact() -> Matrix:
+        return make_exact(problem, basis, limits)
 
     few = None
-    if targets.count == 1 and len(problem.rows) * len(basis) >= FEWEST_VALUES:
-        few = panels_if_it_pays(problem.rows, basis, limits, all_values)
-    return all_values() if few is None else few
+    if problem.targets.count == 1 and len(problem.rows) * len(basis) >= FEWEST_VALUES:
+        few = panels_if_it_pays(problem.rows, basis, limits, exact)
+    return exact() if few is None else few
 
 
 @dataclass(frozen=True, eq=False)

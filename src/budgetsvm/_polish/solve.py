@@ -7,6 +7,7 @@ sum of theirs; classes that compete with each other are one problem (`weston_wat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from budgetsvm._polish.span_problem import SpanProblem, relative_gap
 from budgetsvm._polish.weston_watkins.problem import solve_weston_watkins
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.targets import ClassTargets
+from budgetsvm._problem.targets import ClassTargets, Targets
 from budgetsvm.monitoring._observer import PolishMoment
 
 
@@ -113,11 +114,11 @@ class _Settle:
     def pairs(
         self, found: Iterator[SolvedPair], targets: PairTargets, features: RowMatrix
     ) -> Iterator[_Settled]:
-        """Take pairs of classes that the core has solved."""
+        """Take pairs of classes that the core has solved: the first ones, if there was no time for all."""
         block = features.feature_rows(self.rows)
         seen, labels = block.rows[block.where], targets.labels[self.rows]
         places = [np.flatnonzero(labels == c) for c in range(targets.n_classes)]
-        for one, (a, b) in zip(found, pairs_of(targets.n_classes).tolist(), strict=True):
+        for one, (a, b) in zip(found, pairs_of(targets.n_classes).tolist(), strict=False):
             values, known = np.zeros(len(self.rows)), np.concatenate([places[a], places[b]])
             values[known] = seen[known] @ one.w
             pull = self._pull(one.gap, one.beta, one.point_of_alpha, one.rows)
@@ -156,35 +157,59 @@ def _solve_separate(
 ) -> list[_Settled]:
     """Solve each output by itself: several on common features, if there is memory for them."""
     targets = problem.targets
-
-    def alone(c: int) -> SpanProblem:
-        start = None if how.start is None else how.start.of_output(matrix.basis, c)
-        own = how
-        if targets.count > 1:
-            own = replace(how, observer=OneOfMany(how.observer, c, targets.count))
-        rows = targets.rows_of(c)
-        part = matrix if rows is None else matrix.some(rows)
-        return solve_for_all_values(part, targets.of_output(c), start, own, look)
-
-    def look(span: SpanProblem) -> PolishMoment:
-        if targets.count > 1:
-            return PolishMoment(span.gap, span.passes)
-        return _whole_moment(problem, span)
-
     if targets.count == 1:
-        return [settle(alone(0), keep_alpha=True)]
+        start = None if how.start is None else how.start.of_output(matrix.basis, 0)
+        moment = partial(_whole_moment, problem)
+        span = solve_for_all_values(matrix, targets.of_output(0), start, how, moment)
+        return [settle(span, keep_alpha=True)]
     how.observer.in_task(FEATURES)
     features = matrix.orthonormal()
     how.observer.in_task(OUTPUTS)
     if features is None:
-        return [settle(alone(c), targets.rows_of(c)) for c in range(targets.count)]
+        return matrix.for_each(_Alone(targets, how, settle), targets.count)
     if isinstance(targets, PairTargets) and suits(targets, features):
-        found = settle.pairs(solve_pairs(features, targets, how), targets, features)
-        return [
-            one if one.gap <= how.limits.tol else settle(alone(c), targets.rows_of(c))
-            for c, one in enumerate(found)
-        ]
+        return _settled_pairs(targets, matrix, features, how, settle)
     return solve_together(features, targets, how, settle)
+
+
+def _settled_pairs(
+    targets: PairTargets, matrix: Matrix, features: RowMatrix, how: Solving, settle: _Settle
+) -> list[_Settled]:
+    """Let the core solve pairs, and then others what it could not; a pair that there is no time for has no model."""
+    settled = list(settle.pairs(solve_pairs(features, targets, how), targets, features))
+    alone = _Alone(targets, how, settle)
+    for c, one in enumerate(settled):
+        if one.gap > how.limits.tol and not how.limits.late():
+            with suppress(OutOfTime):
+                settled[c] = min(one, alone(matrix, c), key=lambda either: either.gap)
+    for c in range(len(settled), targets.count):
+        nothing = SpanProblem(features, targets.of_output(c))
+        settled.append(settle(nothing, targets.rows_of(c)))
+    return settled
+
+
+class _Alone:
+    """Solves one of several outputs by itself; one may be asked for while others are on their way."""
+
+    def __init__(self, targets: Targets, how: Solving, settle: _Settle) -> None:
+        self._targets, self._how, self._settle = targets, how, settle
+        self._shares = np.zeros(targets.count)  # how far each of them is
+        self._seeds = how.rng.integers(2**31, size=targets.count)
+
+    def __call__(self, matrix: Matrix, c: int) -> _Settled:
+        how, rows = self._how, self._targets.rows_of(c)
+        start = None if how.start is None else how.start.of_output(matrix.basis, c)
+        observer = OneOfMany(how.observer, c, self._shares)
+        own = replace(how, observer=observer, rng=np.random.default_rng(int(self._seeds[c])))
+        part = matrix if rows is None else matrix.some(rows)
+        span = solve_for_all_values(part, self._targets.of_output(c), start, own, _moment)
+        observer.end()
+        return self._settle(span, rows)
+
+
+def _moment(span: SpanProblem) -> PolishMoment:
+    """Return what an observer gets to see of one of several outputs."""
+    return PolishMoment(span.gap, span.passes)
 
 
 def _whole_moment(problem: Problem, span: SpanProblem) -> PolishMoment:

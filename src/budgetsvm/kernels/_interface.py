@@ -14,7 +14,7 @@ from budgetsvm._common.public import public_in
 
 _FEATURES_AT_ONCE = 1024  # of sparse points
 
-Gamma: TypeAlias = float | Literal["scale", "auto"]
+Gamma: TypeAlias = float | Literal["scale", "auto", "tune"]
 
 
 class CoreKernel(NamedTuple):

@@ -118,22 +118,32 @@ class StreamBar(ProgressBar):
 
 
 # Not an attribute of the machine: it is a matter of one call.
-_stream: ContextVar[StreamBar | None] = ContextVar("_stream", default=None)
+_current: ContextVar[ProgressBar | None] = ContextVar("_current", default=None)
 
 
 def current_bar() -> ProgressBar:
-    """Return the bar of the stream that is being read, or a new one."""
-    return _stream.get() or ProgressBar()
+    """Return the bar of this call, as of a stream that is being read, or a new one."""
+    return _current.get() or ProgressBar()
+
+
+@contextmanager
+def shown_on(bar: ProgressBar) -> Iterator[None]:
+    """Show fits on a bar of one's own."""
+    token = _current.set(bar)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 @contextmanager
 def one_bar(blocks: Iterable[Any]) -> Iterator[None]:
     """Show what is learned of all these blocks on one bar."""
     bar = StreamBar(len(blocks) if isinstance(blocks, Sized) else None)
-    token, done = _stream.set(bar), False
+    done = False
     try:
-        yield
+        with shown_on(bar):
+            yield
         done = True
     finally:
-        _stream.reset(token)
         bar.close(done=done)

@@ -163,7 +163,7 @@ def test_what_libsvm_does_not_have() -> None:
         "does not have the kernel Laplacian.*: use ONNX or C": BudgetSVC(
             kernel="laplacian", maintenance="remove", budget=5
         ).fit(X, Y),
-        "labels of LIBSVM are integers, and these are 'a', 'b'": BudgetSVC(budget=5).fit(
+        "labels of LIBSVM are integers of 32 bits, and these are 'a', 'b'": BudgetSVC(budget=5).fit(
             X, np.where(Y == 1, "a", "b")
         ),
         "and these are 1.0, 3000000000.0": BudgetSVC(budget=5).fit(X, np.where(Y == 1, 1.0, 3e9)),

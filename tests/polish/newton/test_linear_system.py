@@ -132,7 +132,7 @@ def test_a_sample_grows_until_it_is_good_enough(
     counted: Counted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is twice as large as the one before; in the end all rows are in, and the solution is exact."""
-    monkeypatch.setattr(system, "_to_come", lambda *_: np.inf)  # it never pays to iterate
+    monkeypatch.setattr(system._Course, "to_come", lambda *_: np.inf)  # it never pays to iterate
     matrix, G, v = larger_system()
     solver = HessianSolver(matrix.basis)
     s = solver.solve(matrix, np.ones(3000), 10.0, v)

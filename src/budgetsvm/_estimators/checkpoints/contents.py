@@ -1,6 +1,7 @@
 """What is in a checkpoint: of which run it is, and its state. Nothing in a file is believed."""
 
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version as version_of
 from typing import Any, Literal
 
@@ -12,6 +13,11 @@ CHECKPOINT = FileKind("budgetsvm checkpoint", "a checkpoint of budgetsvm")
 #: Of the format. There are no upgrades: a run is finished by the version that has begun it.
 VERSION = 2
 _DIGITS, _LARGEST_SEED = 64, (1 << 32) - 1
+
+
+@cache  # it is looked up in a file
+def _library() -> str:
+    return version_of("budgetsvm")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +33,7 @@ class Contents:
 
     def to_bytes(self) -> list[bytes | memoryview]:
         """Return the parts of a file."""
-        record = {"version": VERSION, "library": version_of("budgetsvm"), **self.__dict__}
+        record = {"version": VERSION, "library": _library(), **self.__dict__}
         return to_bytes(record, CHECKPOINT)
 
 
@@ -42,10 +48,9 @@ def load_checkpoint(buffer: bytes | memoryview, where: str) -> Contents:
             "version",
             f"is {version}, of budgetsvm {library!s:.40}; this budgetsvm reads {VERSION} only",
         )
-    if library != version_of("budgetsvm"):
-        own = version_of("budgetsvm")
+    if library != _library():
         fields.fail(
-            "library", f"is {library!s:.40}; this budgetsvm is {own}, and may lead elsewhere"
+            "library", f"is {library!s:.40}; this budgetsvm is {_library()}, and may lead elsewhere"
         )
     contents = Contents(
         kind=fields.choice("kind", ("fit", "stream")),  # type: ignore[arg-type]

@@ -118,7 +118,7 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
         dense = model.with_dense_points("compress")
         found, distance = _smaller(estimator, dense, budget, X)
         model = replace(found, points=sparse_rows(found.points)) if model.sparse_points else found
-    small = _with_model(estimator, model, budget)
+    small = with_model(estimator, model, budget)
     n_terms = len(estimator._expansion), len(model)
     return Compressed(small, n_terms, distance, *_compared(estimator, small, X))
 
@@ -144,7 +144,7 @@ def _root_of_share(part: float, whole: float) -> float:
     return float(np.sqrt(part / whole)) if whole > 0 else 0.0
 
 
-def _with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
+def with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
     """Return a copy with another model, for which nothing has been proved."""
     small = copy(estimator)
     for name in (*CERTIFICATE, "validation_scores_"):

@@ -12,6 +12,8 @@ from budgetsvm.monitoring._observer import Observers
 FULL, SPAN = "full problem", "span"
 #: The attributes that a certificate is made of.
 CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
+#: The attributes that a search leaves.
+TUNED = ("best_params_", "best_score_", "cv_results_", "budget_curve_")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.checkpoints.fit_run import FitRun
-from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, Training
+from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
@@ -239,7 +239,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
 
     def _forget_certificate(self) -> None:
         self._forget_rows()
-        for name in (*CERTIFICATE, "C_", "validation_scores_"):
+        for name in (*CERTIFICATE, *TUNED, "C_", "validation_scores_"):
             self.__dict__.pop(name, None)
 
     # ---- phase 2 ----

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.records import Fields, Record
-from budgetsvm._estimators.fitting.training import FULL, SPAN
+from budgetsvm._estimators.fitting.training import FULL, SPAN, TUNED
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.streaming.reservoir import Reservoir
 from budgetsvm._model.expansion import KernelExpansion
@@ -230,7 +230,7 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
         "output_config": Attribute("_sklearn_output_config", _read_output, may_lack=True),
     },
 }
-#: What follows from other attributes, and what a snapshot leaves out: monitors, and how scikit-learn's
-#: meta-estimators and callbacks are to deal with an estimator.
+#: What follows from other attributes, and what a snapshot leaves out: monitors, how parameters were found, and how
+#: scikit-learn's meta-estimators and callbacks are to deal with an estimator.
 FOLLOWING = {"kernel_", "target_mean_", "target_scale_"}
-LEFT_OUT = {"monitor_", "_skl_callbacks", "_parent_callback_ctx", "_metadata_request"}
+LEFT_OUT = {*TUNED, "monitor_", "_skl_callbacks", "_parent_callback_ctx", "_metadata_request"}

@@ -20,7 +20,7 @@ def check_parameters(machine: Any) -> None:
         if hasattr(machine, "task"):  # features: what would learn their terms has to complain
             check_choice("task", machine.task, ("auto", "classification", "regression", "density"))
             machine = BudgetSVC(machine.C, **machine._common())
-        machine._settings()
+        machine._untuned()._settings()
         if isinstance(machine, BudgetSVC):
             make_loss(machine.loss)
     except TypeError as error:

@@ -231,7 +231,7 @@ def _labels(classes: NDArray[Any]) -> NDArray[np.int64]:
         or abs(classes.astype(float)).max() >= 2**31
     ):
         message = (
-            f"labels of LIBSVM are integers, and these are {', '.join(map(repr, classes.tolist()[:5]))}: train with "
+            f"labels of LIBSVM are integers of 32 bits, and these are {', '.join(map(repr, classes.tolist()[:5]))}: train with "
             "integers, e.g. from LabelEncoder, or use ONNX or C"
         )
         raise ValueError(message)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from budgetsvm._problem.rows import Precision
 
 #: Called between parts of a computation, with multiplications to come; may raise an exception to end it.
 Tick: TypeAlias = Callable[..., None]
+_Solved = TypeVar("_Solved")
 
 
 def no_limit(multiplications: float = 0.0) -> None:
@@ -100,6 +101,10 @@ class Matrix(ABC):
     def exact(self) -> "Matrix":
         """Return the matrix of the true kernel; this one is not to be used any more."""
         return self
+
+    def for_each(self, solve: Callable[["Matrix", int], _Solved], count: int) -> "list[_Solved]":
+        """Return what `solve` makes of this matrix for each of several outputs that do not know of each other."""
+        return [solve(self, c) for c in range(count)]
 
     def orthonormal(self) -> "RowMatrix | None":
         """Return the same rows with features that are kept, for many visits; None: there is no room."""

@@ -232,7 +232,8 @@ class NewtonMethod:
         if self.change is None:
             return None
         some = abs(self.change[:: max(1, len(self.change) // _SAMPLED)])
-        reach = self.width + self.caution * float(np.quantile(some, _QUANTILE))
+        place = int(_QUANTILE * (len(some) - 1))
+        reach = self.width + self.caution * float(np.partition(some, place)[place])
         targets = self.span.targets
         distance = targets.loss.distance(targets.slack(self.f))
         chosen = np.flatnonzero(distance < reach)

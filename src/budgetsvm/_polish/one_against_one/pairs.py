@@ -24,9 +24,11 @@ from budgetsvm.monitoring._observer import PolishMoment
 _Vector = NDArray[np.float64]
 
 _OF_TOLERANCE = 0.5  # what a pair aims at
-_MOST_ROUNDS = 10
+# Rounds of a pair: at least and at most. One that is not solved by then takes Newton's method, which is ten times as long.
+_FEWEST_ROUNDS, _MOST_ROUNDS = 10, 300
 _MOST_VALUES = 1 << 22  # features of a pair: more are worth the time that they take elsewhere
-_VALUES_AT_ONCE = 1 << 22  # of the pairs of a call
+# Of a call, features times rounds: a second or so at most, as Ctrl-C has to wait for that.
+_WORK_AT_ONCE = 6e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ def suits(targets: Targets, matrix: RowMatrix) -> bool:
 
 
 def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> Iterator[SolvedPair]:
-    """Return what the core finds for every pair, in their order; some may be not good enough."""
+    """Return what the core finds for every pair, in their order, as far as there is time; some may be not good enough."""
     order = np.concatenate(targets.rows_of_classes)
     block = matrix.feature_rows(order)
     features = block.rows[block.where]  # side by side, class by class
@@ -65,13 +67,17 @@ def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> Iterat
     starts = np.concatenate([[0], np.cumsum(sizes)])
     goal, seed = _OF_TOLERANCE * how.limits.tol, int(how.rng.integers(2**31))
     rows = features, norms, targets.box[order], starts
-    chunks = list(_chunks(pairs_of(targets.n_classes), sizes, features.shape[1]))
+    largest = int(np.sort(sizes)[-2:].sum()) * features.shape[1]
+    rounds = int(np.clip(_WORK_AT_ONCE / largest, _FEWEST_ROUNDS, _MOST_ROUNDS))
+    values = int(_WORK_AT_ONCE / rounds)
+    chunks = list(_chunks(pairs_of(targets.n_classes), sizes, features.shape[1], values))
     done = [0]
 
     def solve(pairs: NDArray[np.int64]) -> list[SolvedPair]:
-        how.limits.tick()
+        if how.limits.late():
+            return []
         results = _Results(pairs, sizes, features.shape[1])
-        _core.ascend_pairs(rows, pairs, goal, _MOST_ROUNDS, seed, results.arrays)
+        _core.ascend_pairs(rows, pairs, goal, rounds, seed, results.arrays)
         done[0] += 1
         how.observer.in_task(OUTPUTS, done[0] / len(chunks))
         found = results.solved(targets)
@@ -79,6 +85,8 @@ def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> Iterat
         return found
 
     for found in map_in_order(solve, chunks, how.limits.n_threads):
+        if not found:
+            return
         yield from found
 
 
@@ -115,9 +123,9 @@ class _Results:
 
 
 def _chunks(
-    pairs: NDArray[np.int64], sizes: NDArray[np.int64], width: int
+    pairs: NDArray[np.int64], sizes: NDArray[np.int64], width: int, values: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Return some pairs at a time: a bounded amount of work."""
+    """Return some pairs at a time, of so many features: a bounded amount of work."""
     ends = np.cumsum(sizes[pairs].sum(axis=1) * width)
-    calls = ends // _VALUES_AT_ONCE
+    calls = ends // values
     yield from (np.ascontiguousarray(pairs[calls == call]) for call in np.unique(calls))

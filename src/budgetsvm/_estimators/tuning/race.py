@@ -1,0 +1,140 @@
+"""Which cells get how many rows and splits: successive halving over lines, from few rows to all, from one split to all.
+
+K. Jamieson, A. Talwalkar: Non-stochastic Best Arm Identification and Hyperparameter Optimization. AISTATS 2016. A line is
+all C with the same terms; the better half of the lines goes on to four times the rows, and there with the C
+near their best one. What is left at the end is tried on all splits.
+"""
+
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._estimators.tuning.heats import Heats, Task
+from budgetsvm._estimators.tuning.progress import SearchProgress
+from budgetsvm._estimators.tuning.scores import Scores
+
+# Up to so many training rows nobody is left behind: it costs little, and scores of few rows are noisy.
+_FEW_ROWS, _MORE = 4000, 4
+_FEWEST_LINES = 4
+_FEW_C = 5  # values of C, all of which are tried
+_NEAR, _NEAR_AT_LAST = 3, 2  # values of C on either side of the best, that a line goes on with
+
+
+class Race:
+    """Fills a table of scores."""
+
+    def __init__(
+        self,
+        heats: Heats,
+        scores: Scores,
+        lines: Sequence[int],
+        *,
+        halving: bool,
+        progress: SearchProgress,
+    ) -> None:
+        self._heats, self._scores, self._progress = heats, scores, progress
+        self._halving = halving and heats.most_rows > _FEW_ROWS
+        self._lines = _from_the_middle(lines)
+        # The C that lines are tried with on all splits.
+        self._finals: dict[int, NDArray[np.int64]] = {}
+        self._pace = 0.0  # seconds per line and training row, in all threads
+
+    def run(self) -> None:
+        """Try cells until all that are worth it are known, or the time is up."""
+        n_splits, rows = len(self._heats.splits), self._heats.most_rows
+        looks = sorted(
+            {0, n_splits // 2}
+        )  # far from each other, where rows are in the order of time
+        self._progress.expect(self._work(len(looks)))
+        for sample in self._samples():
+            if not self._stage(looks, sample):
+                return
+            self._lines = self._best_first()[: max(_FEWEST_LINES, -(-len(self._lines) // 2))]
+        self._finals = {line: self._Cs(line, rows) for line in self._lines}
+        # All at once keeps all threads busy; but where the time may be up, lines are to have the same splits.
+        timed = np.isfinite(self._heats.deadline)
+        for splits in [[k] for k in range(n_splits)] if timed else [[*range(n_splits)]]:
+            if not self._stage(splits, rows):
+                return
+            self._lines = self._best_first()
+
+    def _work(self, n_looks: int) -> dict[str, float]:
+        """Return the stages that are to come, by their names, with the rows of each."""
+        work, lines, rows = {}, len(self._lines), self._heats.most_rows
+        for sample in self._samples():
+            work[_name(sample, 0)] = float(lines * n_looks * sample)
+            lines = min(lines, max(_FEWEST_LINES, -(-lines // 2)))
+        n_splits = len(self._heats.splits)
+        if np.isfinite(self._heats.deadline):
+            return work | {_name(rows, k): float(lines * rows) for k in range(n_splits)}
+        return work | {_name(rows, 0): float(lines * rows * n_splits)}
+
+    def _samples(self) -> list[int]:
+        """Return how many training rows there are in one stage after the other, before all of them are."""
+        stages = [self._heats.most_rows]
+        while self._halving and stages[0] > _FEW_ROWS:
+            stages.insert(0, max(_FEW_ROWS, -(-stages[0] // _MORE)))
+        return stages[:-1]
+
+    def _afford(self, rows: int) -> bool:
+        """Leave out lines that there is no time for, the worst first; return whether there are some left."""
+        left = self._heats.deadline - perf_counter()
+        if np.isfinite(left) and self._pace > 0:
+            self._lines = self._lines[: int(left / (self._pace * rows))]
+        return bool(self._lines) and left > 0
+
+    def _stage(self, splits: Sequence[int], rows: int) -> bool:
+        """Try all lines, or those that there is time for; return whether there is time to go on."""
+        if not self._afford(len(splits) * rows):
+            return False
+        tasks = [
+            Task(line, split, self._Cs(line, rows), rows)
+            for split in splits
+            for line in self._lines
+        ]
+        begun, done = perf_counter(), 0
+        name = _name(rows, splits[0])
+        self._progress.at(name)
+
+        def tell() -> None:
+            nonlocal done
+            done += 1
+            self._progress.at(name, done / len(tasks))
+
+        found = self._heats.run(tasks, tell)
+        for heat in found:
+            self._scores.add(heat)
+        if found:
+            self._pace = (perf_counter() - begun) / (len(found) * rows)
+        return not self._heats.late()
+
+    def _best_first(self) -> list[int]:
+        """Return the lines from the best on."""
+        means = np.nan_to_num(self._scores.means(), nan=-np.inf)
+        return sorted(self._lines, key=lambda line: -float(means[:, line].max()))
+
+    def _Cs(self, line: int, rows: int) -> NDArray[np.int64]:
+        """Return the C to try on a line: all, or those near its best one; at first, every other one is enough to tell."""
+        if line in self._finals:
+            return self._finals[line]
+        every, means = np.arange(len(self._scores.grid.Cs)), self._scores.means()[:, line]
+        if rows == self._heats.most_rows and not self._halving:
+            return every
+        if np.isnan(means).all():
+            return every[:: 2 if len(every) > _FEW_C else 1]
+        tried = self._scores.rows[:, line]
+        best = int(np.nanargmax(np.where(tried == tried.max(), means, np.nan)))
+        near = _NEAR_AT_LAST if rows == self._heats.most_rows else _NEAR
+        return every[abs(every - best) <= near]
+
+
+def _name(rows: int, split: int) -> str:
+    return f"{rows:,} rows, split {split + 1}"
+
+
+def _from_the_middle(lines: Sequence[int]) -> list[int]:
+    """Return lines in an order in which those come first that are likely to be good."""
+    middle = (len(lines) - 1) / 2
+    return [lines[i] for i in sorted(range(len(lines)), key=lambda i: abs(i - middle))]

@@ -1,0 +1,112 @@
+"""What a search has found out so far: scores of cells on rows held out, and what they cost."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._estimators.tuning.grid import Grid
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """The scores of some C on one line and one split, with the seconds that fits and scores took."""
+
+    line: int
+    split: int
+    Cs: NDArray[np.int64]  #: their numbers
+    rows: int  #: that were trained on
+    scores: _Array
+    fit_seconds: _Array
+    score_seconds: _Array
+
+
+class Scores:
+    """Scores of all cells, (C, line, split); not a number where there is none."""
+
+    def __init__(self, grid: Grid, n_splits: int) -> None:
+        self.grid, n_lines = grid, len(grid.lines)
+        shape = len(grid.Cs), n_lines, n_splits
+        self.values, self.fit_seconds, self.score_seconds = (np.full(shape, np.nan) for _ in "123")
+        self.rows = np.zeros(shape[:2], np.int64)  #: of the largest sample that a cell was tried on
+
+    def add(self, heat: Heat) -> None:
+        """Take down what was found; scores of fewer rows make way for those of more."""
+        some = heat.Cs
+        less = some[self.rows[some, heat.line] < heat.rows]
+        for array in (self.values, self.fit_seconds, self.score_seconds):
+            array[less, heat.line] = np.nan
+        self.rows[some, heat.line] = heat.rows
+        for array, new in (
+            (self.values, heat.scores),
+            (self.fit_seconds, heat.fit_seconds),
+            (self.score_seconds, heat.score_seconds),
+        ):
+            array[some, heat.line, heat.split] = new
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return on how many splits each cell was scored, (C, line)."""
+        return np.asarray(np.isfinite(self.values).sum(axis=2))
+
+    def means(self) -> _Array:
+        """Return the mean scores of cells over the splits they were scored on, (C, line)."""
+        return _means(self.values)[0]
+
+    def seconds(self) -> _Array:
+        """Return the mean seconds of fits, (C, line)."""
+        return _means(self.fit_seconds)[0]
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the cells from the best to the worst, as numbers of C × lines.
+
+        Cells that were tried on more rows come first, and of these the ones on more splits: those that were abandoned
+        on the way were worse there, and scores of different rows or splits are not to be compared.
+        """
+        means = np.nan_to_num(self.means(), nan=-np.inf).ravel()
+        return np.lexsort(
+            (np.arange(means.size), -means, -self.counts().ravel(), -self.rows.ravel())
+        )
+
+    def results(self) -> dict[str, Any]:
+        """Return them as scikit-learn's searches do, with how many splits and rows every cell was tried on."""
+        cells, order = self.grid.cells(), self.order()
+        found: dict[str, Any] = {}
+        for name, seconds in (("fit", self.fit_seconds), ("score", self.score_seconds)):
+            mean, deviation = _means(seconds)
+            found[f"mean_{name}_time"] = np.nan_to_num(mean).ravel()
+            found[f"std_{name}_time"] = np.nan_to_num(deviation).ravel()
+        for name in cells[0]:
+            values = np.array([cell[name] for cell in cells])
+            found[f"param_{name}"] = np.ma.MaskedArray(values, mask=np.zeros(len(cells), bool))
+        found["params"] = cells
+        flat = self.values.reshape(len(cells), -1)
+        found |= {f"split{k}_test_score": flat[:, k] for k in range(flat.shape[1])}
+        mean, deviation = _means(self.values)
+        found["mean_test_score"], found["std_test_score"] = mean.ravel(), deviation.ravel()
+        found["rank_test_score"] = self._ranks(order)
+        found["n_splits"], found["n_rows"] = self.counts().ravel(), self.rows.ravel().copy()
+        return found
+
+    def _ranks(self, order: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return ranks from 1 on, the same for cells that are equally good."""
+        keys = np.column_stack([self.rows.ravel(), self.counts().ravel(), self.means().ravel()])
+        best_first = np.nan_to_num(keys[order], nan=-np.inf)
+        worse = np.append(True, (best_first[1:] != best_first[:-1]).any(axis=1))
+        ranks = np.empty(len(order), np.int32)
+        ranks[order] = np.maximum.accumulate(np.where(worse, np.arange(1, len(order) + 1), 0))
+        return ranks
+
+
+def _means(values: _Array) -> tuple[_Array, _Array]:
+    """Return means and deviations over the last axis, of what there is."""
+    known = np.isfinite(values)
+    count = np.maximum(known.sum(axis=-1), 1)
+    none = ~known.any(axis=-1)
+    mean = np.where(known, values, 0.0).sum(axis=-1) / count
+    square = np.where(known, values - mean[..., np.newaxis], 0.0) ** 2
+    deviation = np.sqrt(square.sum(axis=-1) / count)
+    mean[none] = deviation[none] = np.nan
+    return mean, deviation

@@ -1,0 +1,214 @@
+"""A search: checks what it is given, lets cells race, and finds the budget if that is wanted."""
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state, indexable
+from sklearn.utils.validation import _check_sample_weight
+
+from budgetsvm._common.checks import check_number, check_truth
+from budgetsvm._common.threads import count_threads, single_threaded_blas
+from budgetsvm._estimators.fitting.two_phases import BudgetMachine
+from budgetsvm._estimators.tuning.budget_curve import (
+    BudgetCurve,
+    Candidates,
+    candidates,
+    curve_lines,
+)
+from budgetsvm._estimators.tuning.grid import (
+    Grid,
+    Values,
+    budgets_of,
+    gammas_for,
+    is_auto,
+    penalties,
+)
+from budgetsvm._estimators.tuning.heats import Heats
+from budgetsvm._estimators.tuning.progress import search_progress
+from budgetsvm._estimators.tuning.race import Race
+from budgetsvm._estimators.tuning.scores import Scores
+
+# Of a time limit: the rest is for the fit to all rows. Where the budget is to be found, too, cells race for a part of it.
+_SEARCH_SHARE, _RACE_SHARE = 0.7, 0.6
+_COLD = 2.0  # times a solution that starts from another
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What a search is asked for; `budget` may be a number, several, or "auto"."""
+
+    Cs: Values
+    gammas: Values | None
+    budget: Any
+    cv: Any = None
+    scoring: Any = None
+    halving: bool = True
+    n_jobs: int | None = None
+    random_state: Any = None
+    time_limit: float | None = None
+    verbose: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What a search is given to learn from."""
+
+    X: Any
+    y: Any
+    groups: Any = None
+    sample_weight: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search has found: the best cell, and how it was found."""
+
+    results: dict[str, Any]
+    index: int
+    n_splits: int
+    scorer: Any
+    seed: int
+    curve: dict[str, NDArray[Any]] | None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the best cell."""
+        return dict(self.results["params"][self.index])
+
+    @property
+    def score(self) -> float:
+        """Its mean score."""
+        return float(self.results["mean_test_score"][self.index])
+
+
+def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -> Found:
+    """Find the cell with the best mean score on rows held out."""
+    _check(machine, wanted)
+    heats, auto = _heats(machine, wanted, data, started)
+    scores = Scores(heats.grid, len(heats.splits))
+    # BLAS of heats in other threads is held back from here: threadpoolctl listens to one thread only.
+    with single_threaded_blas(), search_progress(wanted.verbose) as progress:
+        lines = (
+            range(len(heats.grid.lines)) if auto is None else curve_lines(heats.grid, auto.first)
+        )
+        race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
+        Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
+        best = _best_cell(scores, heats, wanted.time_limit)
+        best = _default_cell(scores, lines) if best is None else best
+        curve = None
+        if auto is not None and scores.counts().any():
+            curve = BudgetCurve(heats, scores, auto, best)
+            best = curve.run(progress)
+    results, index = scores.results(), best
+    if auto is not None:  # of most budgets, only a few cells were ever meant to be tried
+        results, index = _without_empty(results, best)
+    table = None if curve is None else curve.table()
+    return Found(results, index, len(heats.splits), heats.scorer, heats.seed, table)
+
+
+def _heats(
+    machine: BudgetMachine, wanted: Wanted, data: Data, started: float
+) -> tuple[Heats, Candidates | None]:
+    """Return what makes heats, and the budgets to choose from, if that is asked for."""
+    X, y, groups = indexable(data.X, data.y, data.groups)
+    weights = _weights(data.sample_weight, X)
+    rows = machine._encode(X, y, weights, machine._settings())[
+        0
+    ]  # complains before anything is split
+    cv = check_cv(wanted.cv, y, classifier=is_classifier(machine))
+    seed = wanted.random_state
+    if not isinstance(seed, int | np.integer):
+        source = seed.integers(2**31) if isinstance(seed, np.random.Generator) else None
+        seed = source if source is not None else check_random_state(seed).randint(2**31 - 1)
+    gammas = gammas_for(wanted.gammas, machine, rows)
+    budgets, auto = budgets_of(wanted.budget), None
+    if is_auto(wanted.budget) and isinstance(machine.basis, str):  # not points that are given
+        auto = candidates(machine, X, y, weights)
+        budgets = auto.all
+    elif not budgets:
+        machine = machine.set_params(budget=wanted.budget)
+    deadline = np.inf
+    if wanted.time_limit is not None:
+        deadline = started + _SEARCH_SHARE * wanted.time_limit
+    heats = Heats(
+        machine,
+        Grid(penalties(wanted.Cs), gammas, budgets),
+        X,
+        y,
+        weights,
+        list(cv.split(X, y, groups)),
+        check_scoring(machine, scoring=wanted.scoring),
+        int(seed),
+        count_threads(wanted.n_jobs),
+        deadline,
+    )
+    return heats, auto
+
+
+def _weights(given: Any, X: Any) -> NDArray[np.float64] | None:
+    """Check weights before they are split."""
+    if given is None:
+        return None
+    weights = _check_sample_weight(given, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("all sample weights are zero: there is nothing to learn from")
+    return np.asarray(weights)
+
+
+def _check(machine: BudgetMachine, wanted: Wanted) -> None:
+    """Complain about what cannot be searched with."""
+    check_truth("halving", wanted.halving)
+    if wanted.time_limit is not None:
+        check_number("time_limit", wanted.time_limit, above=0)
+    if not isinstance(wanted.scoring, str | None) and not callable(wanted.scoring):
+        message = f"scoring must be a single scorer, its name, or None, not {wanted.scoring!r}"
+        raise ValueError(message)
+    if not machine.polish or wanted.budget is None:
+        message = (
+            f"a search solves in the span of the same terms for all C, for which it needs polish=True "
+            f"and a budget, not polish={machine.polish!r} and budget={wanted.budget!r}"
+        )
+        raise ValueError(message)
+    penalties(wanted.Cs)
+    budgets_of(wanted.budget)
+
+
+def _earlier(deadline: float) -> float:
+    """Return when a race has to end so that there is time for the budget."""
+    now = perf_counter()
+    return now + _RACE_SHARE * (deadline - now)
+
+
+def _best_cell(scores: Scores, heats: Heats, time_limit: float | None) -> int | None:
+    """Return the best cell, of those that there will be time to fit to all rows; None: none was tried."""
+    order, tried = scores.order(), scores.counts().ravel() > 0
+    order = order[tried[order]]
+    if not len(order):
+        return None
+    if time_limit is None:
+        return int(order[0])
+    n_rows = len(heats.y) / np.maximum(scores.rows.ravel(), 1)
+    seconds = _COLD * np.nan_to_num(scores.seconds().ravel()) * n_rows
+    soon = order[seconds[order] <= (1 - _SEARCH_SHARE) * time_limit]
+    return int(soon[0] if len(soon) else order[np.argmin(seconds[order])])
+
+
+def _default_cell(scores: Scores, lines: range) -> int:
+    """Return the cell in the middle: there was no time for any."""
+    middle = lines[len(lines) // 2]
+    return len(scores.grid.Cs) // 2 * len(scores.grid.lines) + middle
+
+
+def _without_empty(results: dict[str, Any], best: int) -> tuple[dict[str, Any], int]:
+    """Return results without cells that were not tried, but for the best, and the new number of that."""
+    kept = results["n_splits"] > 0
+    kept[best] = True
+    params = [cell for cell, keep in zip(results["params"], kept, strict=True) if keep]
+    some = {name: params if name == "params" else values[kept] for name, values in results.items()}
+    return some, int(kept[:best].sum())

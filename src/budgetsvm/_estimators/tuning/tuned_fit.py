@@ -1,0 +1,46 @@
+"""``C="tune"`` and ``gamma="tune"``: a fit that finds them first."""
+
+from time import perf_counter
+from typing import Any
+
+from sklearn.base import clone
+
+from budgetsvm._estimators.fitting.training import TUNED
+from budgetsvm._estimators.fitting.two_phases import BudgetMachine
+from budgetsvm._estimators.tuning.search import Data, Found, Wanted, search
+
+_VALUES = 10  # of C, and of gamma
+_LEAST_REST = 0.1  # of a time limit, for the fit to all rows
+
+
+def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Find the parameters that are to be tuned, and fit the machine with them; its own stay what they are."""
+    started, tuned = perf_counter(), machine._tuned
+    base = machine._untuned()
+    wanted = Wanted(
+        Cs=_VALUES if "C" in tuned else [base.C],
+        gammas=_VALUES if "gamma" in tuned else None,
+        budget=base.budget,
+        n_jobs=base.n_jobs,
+        random_state=base.random_state,
+        time_limit=base.time_limit,
+        verbose=int(base.verbose),
+    )
+    found = search(base, wanted, Data(X, y, None, sample_weight), started)
+    fitted = refitted(base, found, Data(X, y, None, sample_weight), started)
+    parameters = machine.get_params(deep=False)
+    machine._forget_certificate()  # and what a fit before has found
+    vars(machine).update({k: v for k, v in vars(fitted).items() if k not in parameters})
+    results = found.parameters, found.score, found.results, found.curve
+    vars(machine).update({k: v for k, v in zip(TUNED, results, strict=True) if v is not None})
+
+
+def refitted(base: Any, found: Found, data: Data, started: float) -> BudgetMachine:
+    """Return a machine with what was found, trained on all rows in the time that is left."""
+    own: dict[str, Any] = {"random_state": found.seed}
+    if base.time_limit is not None:
+        left = base.time_limit - (perf_counter() - started)
+        own["time_limit"] = max(left, _LEAST_REST * base.time_limit)
+    machine: Any = clone(base).set_params(**own, **found.parameters)
+    machine.fit(data.X, data.y, data.sample_weight)
+    return machine  # type: ignore[no-any-return]

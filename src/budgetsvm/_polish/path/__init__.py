@@ -1,0 +1,1 @@
+"""One C after another, in the same span."""
