@@ -230,7 +230,9 @@ class FittedMachine(RowsByNumber, ABC):
 
 
 def resolve(kernel: Kernel, X: Any) -> Kernel:
-    """Put numbers in the place of gamma="scale"."""
+    """Put numbers in the place of gamma="scale"; where they are there already, the data are not looked at."""
+    if kernel.resolve(1, 1.0) == kernel:
+        return kernel
     with np.errstate(over="ignore", invalid="ignore"):
         spread = variance(X)
     if not np.isfinite(spread):

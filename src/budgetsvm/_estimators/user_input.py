@@ -197,11 +197,13 @@ def check_penalty(C: object) -> float:
 
 def find_classes(y: NDArray[Any]) -> NDArray[Any]:
     """Return the labels in y, or say what is wrong with them."""
-    whole = y.ndim == 1 and y.dtype.kind in "iub"
-    classes: NDArray[Any] = np.unique(y) if whole else np.empty(0)
-    if (
-        not 0 < 2 * len(classes) <= len(y)
-    ):  # else these are labels for sure, and the checks take long
+    numbers = y.ndim == 1 and y.dtype.kind in "iubf"
+    classes: NDArray[Any] = np.unique(y) if numbers else np.empty(0)
+    whole = y.dtype.kind != "f" or bool(
+        (np.isfinite(classes) & (classes == np.trunc(classes))).all()
+    )
+    # Where few whole numbers come again and again these are labels for sure, and the checks take long.
+    if not (whole and 0 < 2 * len(classes) <= len(y)):
         check_classification_targets(y)
         classes = np.unique(y)
     if len(classes) == 1:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._polish.span_problem import best_shift, relative_gap
 from budgetsvm._problem.targets import SingleTarget
@@ -92,7 +93,7 @@ class OutputDual:
     @property
     def support(self) -> _Indices:
         """The rows whose α is not 0."""
-        return np.flatnonzero(self.alpha)
+        return nonzero_places(self.alpha)
 
     @property
     def beta(self) -> _Vector:
@@ -204,7 +205,7 @@ class OutputDual:
             self.bias = best_shift(self.targets, 0.0, self.f)
 
     def _move_to(self, alpha: _Vector) -> None:
-        rows, size = np.flatnonzero(alpha), set_size(len(alpha))
+        rows, size = nonzero_places(alpha), set_size(len(alpha))
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
             self._change(part, alpha[part])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._exact.blocks import SolvedDual
 from budgetsvm._exact.dual import Certificate, OutputDual, certificate
 from budgetsvm._exact.kernel_rows import KernelRows
@@ -110,7 +111,7 @@ class Pivots:
 def pivots_of(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, count: int) -> Pivots:
     """Return pivots among the support vectors of all outputs."""
     weights = _sums(duals, len(diagonal), 1)
-    rows = np.flatnonzero(weights)
+    rows = nonzero_places(weights)
     return Pivots(kernel, rows, diagonal[rows], weights[rows], count)
 
 

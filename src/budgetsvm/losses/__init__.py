@@ -35,6 +35,7 @@ class Hinge(Loss):
     """max(0, u): the loss of the support vector classifier."""
 
     name = "hinge"
+    conjugate_is_zero = True
 
     @property
     def kinks(self) -> tuple[float, ...]:

@@ -25,6 +25,7 @@ class Loss(ABC):
     target: ClassVar[float] = 1.0  #: of all rows, in classification
     of_regression: ClassVar[bool] = False  #: and not of classification
     has_kinks: ClassVar[bool] = True
+    conjugate_is_zero: ClassVar[bool] = False  #: for all slopes of φ: it need not be added up
     slopes: ClassVar[tuple[float, float]] = (0.0, 1.0)  #: the least and the largest φ'
 
     @property

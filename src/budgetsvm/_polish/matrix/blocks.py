@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.threads import for_each, map_in_order
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Block, RowMatrix, Tick, no_limit
 
@@ -66,7 +67,7 @@ class BlockMatrix(RowMatrix):
 
     def transposed_times(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the coordinates of Σ_i v_i k(x_i, ·), projected onto the span."""
-        chosen = np.flatnonzero(v)
+        chosen = nonzero_places(v)
         if len(chosen) == 0:
             return np.zeros(self.basis.dimension)
         scale = v[chosen]

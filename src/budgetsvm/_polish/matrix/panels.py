@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import for_each, map_in_order
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._model.pruning import OrderedTerms, may_prune, sample
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._polish.matrix.interface import Block, Matrix, RowMatrix, Tick, no_limit
@@ -80,7 +81,7 @@ class PanelMatrix(RowMatrix):
 
     def transposed_times(self, v: _Vector) -> _Vector:
         """Return the coordinates of Σ_i v_i k(x_i, ·), projected onto the span."""
-        chosen = np.flatnonzero(v)
+        chosen = nonzero_places(v)
         return self.basis.projection(self._combined(chosen, v[chosen]))
 
     def normal_times(self, indices: NDArray[np.int64], weights: _Vector, coef: _Vector) -> _Vector:

@@ -25,6 +25,7 @@ from scipy.linalg import LinAlgError
 
 from budgetsvm._common.matrices.factorisation import cholesky
 from budgetsvm._common.matrices.triangular import lower_times, solve_factored
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.newton.groups import Groups
@@ -66,7 +67,7 @@ class HessianSolver:
 
     def solve(self, matrix: Matrix, weights: _Vector, scale: float, v: _Vector) -> _Vector:
         """Return s for c_i = scale · weights_i, most of which may be zero."""
-        indices = np.flatnonzero(weights)
+        indices = nonzero_places(weights)
         b = lower_times(self.basis.lower, v, self.basis.n_threads)
         system = System(self.basis, matrix, indices, scale * weights[indices], b)
         x = self._solve(system, Samples(weights, indices), scale)

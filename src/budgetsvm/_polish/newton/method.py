@@ -33,7 +33,10 @@ _MOST_SHORT = 4
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
 _LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and more would be no sample
-_ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside
+_ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside,
+_SETTLED = (
+    0.01  # and where a step promises less than this: steps on all rows cost many times as much
+)
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
@@ -95,7 +98,7 @@ def _follow(
     finished: Callable[[], bool],
     tol: float,
 ) -> NDArray[np.float64]:
-    """Narrow the width until few rows lie inside, or until it is no obstacle to the tolerance."""
+    """Narrow the width until few rows lie inside, or it is no obstacle to the tolerance; then settle there."""
     few = max(problem.matrix.n / _ROWS_PER_INSIDER, 2 * len(w))
     f, steps = problem.matrix.times(w), 0
     while True:
@@ -106,11 +109,14 @@ def _follow(
         scale = problem.targets.scale(objective, 0.0)
         if finished():
             return w
-        if step.decrease < _ON_THE_WAY * scale or steps >= _MOST_STEPS:
-            if len(problem.inside(f).rows) <= few or problem.excess(f) < _EXCESS * tol * scale:
-                return w
+        enough = steps >= _MOST_STEPS
+        if not (enough or step.decrease < _ON_THE_WAY * scale):
+            continue
+        if len(problem.inside(f).rows) > few and problem.excess(f) >= _EXCESS * tol * scale:
             problem.width *= _NARROWING[0]
             steps = 0
+        elif enough or step.decrease < _SETTLED * scale:
+            return w
 
 
 @dataclass(eq=False)

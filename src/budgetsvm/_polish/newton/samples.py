@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.matrix.interface import Matrix
 
 _Vector = NDArray[np.float64]
@@ -46,7 +47,7 @@ class RowSum:
             if len(less):
                 self._total -= self._form(matrix, less, -change[less])
         else:
-            self._matrix, chosen = None, np.flatnonzero(weights)
+            self._matrix, chosen = None, nonzero_places(weights)
             self._total = self._form(matrix, chosen, weights[chosen])
             self._changes = 0
         self._matrix, self._weights = matrix, weights

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.span_problem import Line, rough_length
@@ -64,8 +65,9 @@ class SmoothProblem:
         """Return which rows lie inside the width, and their curvature."""
         if self._seen is None or self._seen[0] is not f or self._seen[1] != self.width:
             curvature = self.targets.loss.curvature(self.targets.slack(f), self.width)
-            weights = self.targets.box * (curvature / self.scale)
-            self._seen = f, self.width, Inside(np.flatnonzero(weights), weights)
+            weights = np.divide(curvature, self.scale, out=curvature)
+            weights *= self.targets.box
+            self._seen = f, self.width, Inside(nonzero_places(weights), weights)
         return self._seen[2]
 
     def excess(self, f: NDArray[np.float64]) -> float:
