@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
+from budgetsvm._model.signs import sure_decision
 from budgetsvm._problem.pair_targets import first_winners, pairs_of, rows_at_once, votes
 from budgetsvm.losses import BY_NAME, Logistic
 
@@ -93,7 +94,7 @@ class ClassPrediction(BudgetMachine):
         X = self._validate(X, reset=False)
         if self._pairwise and self.decision_function_shape == "ovr":
             return self._of_blocks(X, self._values_of_classes)
-        values = self._expansion.decision(X, count_threads(self.n_jobs))
+        values = sure_decision(self._expansion, X, count_threads(self.n_jobs))
         return values if values.shape[1] > 1 else values[:, 0]
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -162,7 +163,7 @@ class ClassPrediction(BudgetMachine):
         """Return what is made of the values of rows: not of all rows × outputs at once."""
         threads, step = count_threads(self.n_jobs), rows_at_once(len(self._expansion.coef))
         starts = range(0, X.shape[0], step)
-        parts = [make(self._expansion.decision(X[i : i + step], threads)) for i in starts]
+        parts = [make(sure_decision(self._expansion, X[i : i + step], threads)) for i in starts]
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def _codes_of(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
