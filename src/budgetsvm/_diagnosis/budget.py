@@ -15,7 +15,11 @@ from budgetsvm._estimators.fitting.training import FULL
 _FULL_UP = 0.9  # of the budget: a model that has fewer terms needs no more
 _SAMPLE = 6000  # rows, half of them to train on
 _FEWEST = 100  # rows to train on
-_TIMES, _MOST_MORE = 4, 1000  # as many terms, but no more than so many beside them
+_TIMES, _LEAST_MORE, _MOST_MORE = (
+    4,
+    200,
+    1000,
+)  # as many terms; so many beside them, at least and at most
 _MOST_OUTPUTS = 1000  # of pairs of classes, each of which takes its time
 _GAIN, _ERRORS = 0.005, 3  # of the rows, or of the variance; in standard errors
 _RISING = 0.002  # of the score
@@ -46,7 +50,7 @@ def _of_curve(curve: dict[str, NDArray[Any]]) -> Finding:
 
 
 def _of_trial(subject: Subject) -> Finding | str:
-    """Solve the problem with the terms and with up to four times as many, and compare both on rows held out."""
+    """Solve the problem with the terms and with several times as many, and compare both on rows held out."""
     size = len(subject.model)
     why = _no_trial(subject, size)
     if why:
@@ -77,7 +81,8 @@ def _gains(
 ) -> tuple[NDArray[np.float64], int]:
     """Return what more terms gain on every row held out, and how many there are then."""
     own, size = subject.machine.support_vectors_, len(subject.model)
-    count = min((_TIMES - 1) * size, _MOST_MORE, len(used) // 2)
+    wanted = min(max((_TIMES - 1) * size, _LEAST_MORE), _MOST_MORE)
+    count = min(wanted, len(used) // 2)
     more = _joined(own, subject.X[used[:count]])
     with_own, with_more = (_correctness(subject, Z, used, held) for Z in (own, more))
     return with_more - with_own, int(more.shape[0])
@@ -97,7 +102,7 @@ def _told(subject: Subject, gain: float, error: float, count: int) -> Finding:
         sentence += f"; maintenance ran in {percent(merges / visits)} of the visits of phase 1"
     if gain <= max(_GAIN, _ERRORS * error):
         return Finding("budget", gain, sentence)
-    return Finding("budget", gain, sentence, f"raise the budget: try {min(count, 2 * size):,}")
+    return Finding("budget", gain, sentence, f"raise the budget: try {count:,}")
 
 
 def _no_trial(subject: Subject, size: int) -> str:
@@ -147,6 +152,7 @@ def _correctness(
 
 
 _PLAIN: dict[str, Any] = {
+    "gamma": "scale",  # that of the kernel is known
     "polish": True,
     "early_stopping": False,
     "warm_start": False,

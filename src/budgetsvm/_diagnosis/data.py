@@ -23,6 +23,9 @@ _REFERENCE, _QUERIES, _EFFORT = 8000, 4000, 1.6e10  # rows, rows to ask about, p
 _MANY, _MORE = 10, 20  # neighbours
 _WRONG, _WRONG_MORE, _WRONG_ALONE = 0.05, 0.04, 0.08  # shares; the last where no row has 20 alike
 _FEWEST_WRONG, _FEWEST_ALIKE = 10, 30  # rows
+_PART = (
+    0.4  # of the rows that most neighbours differ from: these are many more where classes overlap
+)
 _SHOWN = 100
 
 
@@ -91,22 +94,32 @@ def check_labels(subject: Subject) -> Finding | str:
         return "there are too few rows"
     effort = len(rows) * max(1, subject.X.shape[1])
     asked = _spaced(rows, min(len(rows), _QUERIES, int(_EFFORT / effort) + 1))
-    y = subject.y
     found = _neighbours(subject.X[rows], subject.X[asked], np.searchsorted(rows, asked))
-    alike, share, wrong = _disagreeing(y[rows][found[:, :_MANY]], y[asked])
+    labels, own = subject.y[rows][found], subject.y[asked]
+    alike, share, wrong = _disagreeing(labels[:, :_MANY], own)
     sentence = f"of {alike:,} rows whose {_MANY} nearest neighbours have one label, {percent(share)} have another"
-    more, more_share, _ = _disagreeing(y[rows][found], y[asked])
-    least = share - 2 * float(np.sqrt(share * (1 - share) / max(1, alike)))
-    noisy = least > _WRONG and more_share > _WRONG_MORE
-    if more < _FEWEST_ALIKE:
-        noisy = least > _WRONG_ALONE
-    if not noisy or wrong.sum() < _FEWEST_WRONG:
+    if wrong.sum() < _FEWEST_WRONG or not _is_noise(labels, own):
         return Finding("labels", share, sentence)
     remedy = (
         f"about {percent(share)} of the labels seem to be wrong: look at those of `rows`, and prefer a small C, which minds "
         "them less"
     )
     return Finding("labels", share, sentence, remedy, tuple(map(int, asked[wrong][:_SHOWN])))
+
+
+def _is_noise(labels: NDArray[Any], own: NDArray[Any]) -> bool:
+    """Whether rows differ from neighbours that agree for want of right labels, and not since classes overlap."""
+    alike, share, _ = _disagreeing(labels[:, :_MANY], own)
+    least = share - 2 * float(np.sqrt(share * (1 - share) / max(1, alike)))
+    outvoted = ((labels[:, :_MANY] == own[:, np.newaxis]).mean(axis=1) < _HALF).mean()
+    if share < _PART * outvoted:
+        return False
+    more, more_share, _ = _disagreeing(labels, own)
+    return (
+        least > _WRONG_ALONE
+        if more < _FEWEST_ALIKE
+        else least > _WRONG and more_share > _WRONG_MORE
+    )
 
 
 def _plain(label: Any) -> str:

@@ -49,8 +49,8 @@ def diagnose(estimator: Any, X: Any, y: Any = None) -> Diagnosis:
     -----
     It looks at: *features* that were not scaled; *balance*, classes that are rare and hardly ever found; wrong *labels*; *gamma*
     so small or so large that all kernel values are 1 or 0; *sight*, rows that no term sees; a *budget* that is too
-    small, by the curve of a search or else by a trial: up to 6,000 of the rows, in two folds, with these terms and with up
-    to four times as many; *convergence*; and *precision*, where single precision is at its end. It takes some seconds at
+    small, by the curve of a search or else by a trial: up to 6,000 of the rows, in two folds, with these terms and with
+    several times as many; *convergence*; and *precision*, where single precision is at its end. It takes some seconds at
     most: the trial is four fits of 3,000 rows, and neighbours are looked for among 8,000.
 
     Examples
@@ -61,7 +61,7 @@ def diagnose(estimator: Any, X: Any, y: Any = None) -> Diagnosis:
     >>> X[:, 1] *= 1000  # in millimetres
     >>> model = BudgetSVC(gamma=1.0, budget=50, random_state=0).fit(X[:800], y[:800])
     >>> [finding.about for finding in diagnose(model, X[800:], y[800:]).advice]
-    ['features', 'gamma', 'sight', 'budget']
+    ['features', 'gamma', 'sight']
     """
     return diagnosis_of(subject_of(estimator, X, y))
 

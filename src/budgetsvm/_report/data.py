@@ -16,13 +16,14 @@ _FEATURES, _CLASSES = 12, 30  # shown
 
 def data_section(subject: Subject) -> Html:
     """Return what the rows are."""
-    parts = [facts(_shape(subject))]
+    inside = facts(_shape(subject))
     if subject.classifies:
-        parts.append(_classes(subject))
-    elif subject.regresses:
-        parts.append(_targets(subject))
-    inside = element("div", *(element("div", part) for part in parts), class_="columns")
-    return section("data", "Data", inside, _features(subject) if subject.has_features else join())
+        both = (element("div", part) for part in (inside, _classes(subject)))
+        inside = element("div", *both, class_="columns")
+    targets = _targets(subject) if subject.regresses else join()
+    return section(
+        "data", "Data", inside, targets, _features(subject) if subject.has_features else join()
+    )
 
 
 def _shape(subject: Subject) -> list[tuple[str, object]]:
@@ -67,7 +68,7 @@ def _classes(subject: Subject) -> Html:
     more = (
         note(f"The {len(shown)} classes with the lowest recall; {rest} more.") if rest else join()
     )
-    return join(table(("class", "rows", "share", "recall", "precision"), lines), more)
+    return join(table(("class", "rows", "share", "recall", "precision"), lines, kind="tight"), more)
 
 
 def _rate(value: float) -> str:

@@ -30,7 +30,7 @@ def element(tag: str, *inside: object, **attributes: str) -> Html:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, kind: str = "") -> Html:
-    """Return a table; numbers are to the right, and every cell knows its column for a narrow page."""
+    """Return a table. On a narrow page, one of many columns becomes a list of its rows, unless it is of the kind "tight"."""
     top = element("tr", *(element("th", one, scope="col") for one in head))
     lines = []
     for row in rows:
@@ -39,8 +39,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, kind: str = 
             for name, one in zip(head, row, strict=True)
         ]
         lines.append(element("tr", *cells))
-    names = f"{kind} stacked" if len(head) > _STACKED else kind
-    return element("table", element("thead", top), element("tbody", *lines), class_=names.strip())
+    kind = kind or ("stacked" if len(head) > _STACKED else "")
+    return element("table", element("thead", top), element("tbody", *lines), class_=kind)
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Html:

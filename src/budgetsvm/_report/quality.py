@@ -10,6 +10,11 @@ from budgetsvm._report.picture import Pictures
 from budgetsvm.plots._calibration import draw_calibration, draw_targets, told_and_came
 from budgetsvm.plots._confusion import MOST, draw_confusion
 
+_TITLES = {
+    (True, False): "Confusion and calibration",
+    (False, True): "Calibration",
+    (False, False): "Confusion",
+}
 _WITHOUT = "The model has no probabilities, but decision values: loss='log_loss' or CalibratedClassifierCV make probabilities."
 
 
@@ -20,6 +25,12 @@ def figures(subject: Subject) -> list[tuple[str, str]]:
         return _of_classes(subject)
     if subject.regresses:
         assert y is not None
+        if found.ndim > 1:
+            each = metrics.r2_score(y, found, multioutput="raw_values")
+            return [
+                (short(float(each.mean())), "R², mean over targets"),
+                (short(float(each.min())), "R², the least"),
+            ]
         error = np.abs(found - y).mean()
         rows = len(subject) > 1
         return [
@@ -71,7 +82,10 @@ def quality_section(subject: Subject, pictures: Pictures) -> Html:
     if not parts:
         return join()
     return section(
-        "quality", "Confusion and calibration", element("div", *parts, class_="columns"), remark
+        "quality",
+        _TITLES[subject.classifies, subject.regresses],
+        element("div", *parts, class_="columns"),
+        remark,
     )
 
 

@@ -68,7 +68,7 @@ def told_and_came(
     if hasattr(estimator, "predict_proba"):
         shares = np.asarray(estimator.predict_proba(X))
         if len(classes) == 2:
-            words = ("probability", f"share of class {plain(classes[1])}")
+            words = ("probability", f"share of class {classes[1]}")
             return shares[:, 1], (y == classes[1]).astype(float), words
         right = (estimator.predict(X) == y).astype(float)
         return (
@@ -78,7 +78,7 @@ def told_and_came(
         )
     values = np.asarray(estimator.decision_function(X))
     if values.ndim == 1:
-        words = ("decision value", f"share of class {plain(classes[1])}")
+        words = ("decision value", f"share of class {classes[1]}")
         return values, (y == classes[1]).astype(float), words
     ordered = np.sort(values, axis=1)
     lead = ordered[:, -1] - ordered[:, -2]
@@ -92,16 +92,18 @@ def told_and_came(
 def draw_targets(
     y: NDArray[Any], predicted: NDArray[Any], *, bins: int = _BINS, ax: Any = None
 ) -> Any:
-    """Draw targets over predictions."""
-    columns = [np.atleast_2d(np.asarray(one, float).T) for one in (predicted, y)]
-    several = len(columns[0]) > 1
-    series = [
-        (f"target {k}" if several else "", told, came)
-        for k, (told, came) in enumerate(zip(*columns, strict=True))
-    ]
-    return draw_calibration(
-        series[: len(_COLOURS)], ("prediction", "mean target"), bins=bins, ax=ax
-    )
+    """Draw targets over predictions; several of them on a common scale."""
+    told, came = (np.atleast_2d(np.asarray(one, float).T) for one in (predicted, y))
+    if len(told) == 1:
+        return draw_calibration(
+            [("", told[0], came[0])], ("prediction", "mean target"), bins=bins, ax=ax
+        )
+    centre, spread = came.mean(axis=1, keepdims=True), came.std(axis=1, keepdims=True)
+    spread[spread == 0] = 1.0
+    pairs = zip((told - centre) / spread, (came - centre) / spread, strict=True)
+    series = [(f"target {k}", *pair) for k, pair in enumerate(pairs)]
+    words = ("prediction, in deviations of the target", "mean target, in its deviations")
+    return draw_calibration(series[: len(_COLOURS)], words, bins=bins, ax=ax)
 
 
 def draw_calibration(
@@ -120,7 +122,7 @@ def draw_calibration(
         ax.errorbar(
             x, mean, 2 * error, fmt="o-", color=colour, ms=4, lw=1.2, capsize=2, label=label or None
         )
-    ax.set(xlabel=words[0], ylabel=words[1])
+    ax.set(xlabel=plain(words[0], 40), ylabel=plain(words[1], 40))
     if words[1].startswith("share"):
         ax.set_ylim(-0.03, 1.03)
     ax.grid(alpha=0.25, color=GREY)

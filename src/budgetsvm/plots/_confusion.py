@@ -9,7 +9,8 @@ from budgetsvm._common.public import public_in
 from budgetsvm.plots._axes import axes_for, draw_cells, ink_on, plain
 
 _ANNOTATED = 26  # classes: of more, numbers cannot be read
-_CELL, _LARGEST = 0.42, 7.2  # inches
+_CELL, _LARGEST, _LETTER = 0.42, 7.2, 0.07  # inches
+_LETTERS = 18  # of a label
 #: Classes: of more, cells cannot be told apart.
 MOST = 100
 
@@ -58,8 +59,14 @@ def draw_confusion(y: Any, predicted: Any, *, ax: Any = None) -> Any:
         raise ValueError(message)
     counts = confusion_matrix(y, predicted, labels=labels)
     shares = counts / np.maximum(1, counts.sum(axis=1, keepdims=True))
-    side = min(_LARGEST, 1.6 + _CELL * max(3, len(labels)))
-    ax = axes_for("plot_confusion", ax, (side, side - 0.3))
+    step = -(-len(labels) // _ANNOTATED)
+    places, texts = (
+        np.arange(0, len(labels), step),
+        [plain(one, _LETTERS) for one in labels[::step]],
+    )
+    longest = max(map(len, texts))
+    side = min(_LARGEST, 1.1 + _CELL * max(3, len(labels))) + _LETTER * longest
+    ax = axes_for("plot_confusion", ax, (side, side - 0.2))
     draw_cells(ax, shares, 0.0, 1.0)
     ax.invert_yaxis()
     if len(labels) <= _ANNOTATED:
@@ -68,9 +75,7 @@ def draw_confusion(y: Any, predicted: Any, *, ax: Any = None) -> Any:
             if count:
                 ink = ink_on(shares[i, j])
                 ax.text(j, i, f"{count:,}", ha="center", va="center", color=ink, fontsize=size)
-    step = -(-len(labels) // _ANNOTATED)
-    places, texts = np.arange(0, len(labels), step), [plain(one) for one in labels[::step]]
-    turned = 90 if max(map(len, texts)) > 3 and len(texts) > 3 else 0
+    turned = 90 if longest > (6 if len(texts) <= 3 else 3) else 0
     ax.set_xticks(places, labels=texts, fontsize=8, rotation=turned)
     ax.set_yticks(places, labels=texts, fontsize=8)
     ax.tick_params(length=0)

@@ -15,7 +15,6 @@ from budgetsvm._estimators.checkpoints.fit_run import FitRun
 from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
-from budgetsvm._estimators.reporting import Reports
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
 from budgetsvm._exact.exact import LEAST_SHARE, better_outcome, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
@@ -43,7 +42,7 @@ _LEARNING_SHARE, _LEARNING_SECONDS = 0.5, 0.5
 _EXACT_SHARE = 0.25  # for the full problem, where phase 1 may come after it
 
 
-class BudgetMachine(CallbackSupport, Reports, FittedMachine):
+class BudgetMachine(CallbackSupport, FittedMachine):
     """A kernel machine on a budget. Subclasses document the parameters and encode the targets."""
 
     @abstractmethod
