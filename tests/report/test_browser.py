@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from report import subjects
-from tools.browser import find_browser, look_at
+from report.browser import find_browser, look_at
 
 from budgetsvm import report
 

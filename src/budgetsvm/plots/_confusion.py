@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import confusion_matrix
+from sklearn.utils import get_tags
 
 from budgetsvm._common.public import public_in
 from budgetsvm.plots._axes import axes_for, draw_cells, ink_on, plain
@@ -43,9 +44,9 @@ def plot_confusion(estimator: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     >>> plot_confusion(BudgetSVC(random_state=0).fit(X, y), X, y).get_ylabel()
     'label'
     """
-    if getattr(estimator, "_estimator_type", None) == "regressor" or not hasattr(
-        estimator, "predict"
-    ):
+    tags = get_tags(estimator) if hasattr(estimator, "__sklearn_tags__") else None
+    regresses = tags is not None and tags.estimator_type == "regressor"
+    if regresses or not hasattr(estimator, "predict"):
         message = f"a {type(estimator).__name__} predicts no classes: there is no confusion of them"
         raise ValueError(message)
     return draw_confusion(np.asarray(y), np.asarray(estimator.predict(X)), ax=ax)

@@ -45,7 +45,7 @@ def plot_grid(search: Any, *, ax: Any = None) -> Any:
     results = _results_of(search)
     across, up = _parameters_of(results)
     columns, rows = (_values_of(results, name) for name in (across, up))
-    scores, whole, best = _table(results, (across, columns), (up, rows))
+    scores, whole, places = _table(results, (across, columns), (up, rows))
     size = (1.6 + _WIDEST[0] * max(4, len(columns)), 1.1 + _WIDEST[1] * max(4, len(rows)))
     ax = axes_for("plot_grid", ax, size)
     known = scores[np.isfinite(scores)]
@@ -61,7 +61,7 @@ def plot_grid(search: Any, *, ax: Any = None) -> Any:
             ax.text(j, i, f"{score:.3f}", ha="center", va="center", color=ink, fontsize=7)
         if not whole[i, j]:
             ax.plot(j + 0.36, i + 0.3, ".", color=ink, markersize=3)
-    _frame(ax, best)
+    _frame(ax, places[_best_cell(search, results)])
     _label(ax, (across, columns), (up, rows))
     return ax
 
@@ -101,26 +101,34 @@ def _plain(value: Any) -> Any:
 
 def _table(
     results: dict[str, Any], across: tuple[str, list[Any]], up: tuple[str, list[Any]]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], tuple[int, int]]:
-    """Return the best score of every place, whether it is of all rows and folds, and the place of the best cell."""
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], list[tuple[int, int]]]:
+    """Return the best score of every place, whether it is of all rows and folds, and the places of all cells."""
     scores = np.full((len(up[1]), len(across[1])), np.nan)
     whole = np.zeros(scores.shape, np.bool_)
-    means, ranks = results["mean_test_score"], results["rank_test_score"]
+    means, ranks = results["mean_test_score"], np.asarray(results["rank_test_score"])
     rows = results.get("n_rows", np.ones(len(means)))
     splits = results.get("n_splits", np.ones(len(means)))
-    best = (0, 0)
-    for cell in np.argsort(-np.asarray(ranks), kind="stable"):  # the best come last, and stay
-        if not np.isfinite(means[cell]):
-            continue
-        place = tuple(
-            values.index(_plain(results[name][cell])) if name else 0
-            for name, values in (up, across)
-        )
-        scores[place], best = means[cell], (place[0], place[1])
-        whole[place] = rows[cell] == rows.max() and splits[cell] == splits.max()
+    ups, acrosses = (
+        [values.index(_plain(one)) for one in results[name]] if name else [0] * len(means)
+        for name, values in (up, across)
+    )
+    places = list(zip(ups, acrosses, strict=True))
+    for cell in np.argsort(ranks, kind="stable")[::-1]:  # the best come last, and stay
+        if np.isfinite(means[cell]):
+            scores[places[cell]] = means[cell]
+            whole[places[cell]] = rows[cell] == rows.max() and splits[cell] == splits.max()
     if not np.isfinite(scores).any():
         raise ValueError("no cell of this search has a score")
-    return scores, whole, best
+    return scores, whole, places
+
+
+def _best_cell(search: Any, results: dict[str, Any]) -> int:
+    """Return the cell that was chosen: of a curve of budgets, that need not be the first one by its rank."""
+    if hasattr(search, "best_index_"):
+        return int(search.best_index_)
+    chosen = getattr(search, "best_params_", {})
+    cells = (k for k, one in enumerate(results["params"]) if chosen.items() <= one.items())
+    return next(cells, int(np.argmin(results["rank_test_score"])))
 
 
 def _frame(ax: Any, best: tuple[int, int]) -> None:
