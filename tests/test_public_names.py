@@ -9,7 +9,7 @@ import pytest
 PACKAGES = ("budgetsvm", "budgetsvm.cli", "budgetsvm.datasets", "budgetsvm.monitoring")
 PACKAGES += ("budgetsvm.streams", "budgetsvm.kernels", "budgetsvm.losses")
 PACKAGES += ("budgetsvm.maintenance", "budgetsvm.solvers", "budgetsvm.distributed")
-PACKAGES += ("budgetsvm.model_selection",)
+PACKAGES += ("budgetsvm.model_selection", "budgetsvm.plots", "budgetsvm.conformal")
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -1,10 +1,11 @@
 """Kernel support vector machines on a budget.
 
 Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`BudgetOneClassSVM`, the
-transformer :class:`BudgetFeatures`, the functions :func:`polish`, :func:`compress`, :func:`save`, :func:`load`, :func:`to_libsvm`,
-:func:`to_onnx` and :func:`to_c`, the modules :mod:`budgetsvm.kernels`,
+transformer :class:`BudgetFeatures`, the functions :func:`polish`, :func:`compress`, :func:`diagnose`, :func:`report`,
+:func:`save`, :func:`load`, :func:`to_libsvm`, :func:`to_onnx` and :func:`to_c`, the modules :mod:`budgetsvm.kernels`,
 :mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options,
-:mod:`budgetsvm.model_selection` to find parameters, :mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.streams` to read large files, and
+:mod:`budgetsvm.model_selection` to find parameters, :mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.plots` with
+pictures, :mod:`budgetsvm.conformal` for sets and intervals with a given coverage, :mod:`budgetsvm.streams` to read large files, and
 :mod:`budgetsvm.datasets` with the usual data sets.
 """
 
@@ -23,15 +24,19 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from budgetsvm import (
+        conformal,
         datasets,
         kernels,
         losses,
         maintenance,
         model_selection,
         monitoring,
+        plots,
         solvers,
         streams,
     )
+    from budgetsvm._diagnosis.diagnose import diagnose
+    from budgetsvm._diagnosis.finding import Diagnosis, Finding
     from budgetsvm._estimators.compression.compress import Compressed, compress
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
     from budgetsvm._formats.load import load
     from budgetsvm._formats.native import save
     from budgetsvm._formats.onnx.export import to_onnx
+    from budgetsvm._report.report import report
 
     __version__: str
 
@@ -53,17 +59,23 @@ __all__ = [
     "BudgetSVR",
     "CHeader",
     "Compressed",
+    "Diagnosis",
+    "Finding",
     "Polished",
     "__version__",
     "compress",
+    "conformal",
     "datasets",
+    "diagnose",
     "kernels",
     "load",
     "losses",
     "maintenance",
     "model_selection",
     "monitoring",
+    "plots",
     "polish",
+    "report",
     "save",
     "solvers",
     "streams",
@@ -79,10 +91,14 @@ _HOMES = {
     "BudgetSVR": "budgetsvm._estimators.svr",
     "CHeader": "budgetsvm._formats.c.export",
     "Compressed": "budgetsvm._estimators.compression.compress",
+    "Diagnosis": "budgetsvm._diagnosis.finding",
+    "Finding": "budgetsvm._diagnosis.finding",
     "Polished": "budgetsvm._estimators.polish_function",
     "compress": "budgetsvm._estimators.compression.compress",
+    "diagnose": "budgetsvm._diagnosis.diagnose",
     "load": "budgetsvm._formats.load",
     "polish": "budgetsvm._estimators.polish_function",
+    "report": "budgetsvm._report.report",
     "save": "budgetsvm._formats.native",
     "to_c": "budgetsvm._formats.c.export",
     "to_libsvm": "budgetsvm._formats.libsvm.estimators",

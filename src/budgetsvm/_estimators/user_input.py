@@ -18,6 +18,7 @@ from budgetsvm._common.checks import (
 )
 from budgetsvm._common.records import PlainPickles
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.reporting import Reports
 from budgetsvm._estimators.saving import Saves
 from budgetsvm._exact.budget import LEARNED
 from budgetsvm._learn.settings import Settings
@@ -44,7 +45,7 @@ class TakesParameters(BaseEstimator):
                 setattr(self, name, value)
 
 
-class MachineParameters(Saves, PlainPickles, TakesParameters):
+class MachineParameters(Saves, Reports, PlainPickles, TakesParameters):
     """An estimator with parameters; ``__init__`` of a subclass names and documents them."""
 
     kernel: Any

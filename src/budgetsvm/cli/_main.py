@@ -17,7 +17,7 @@ _FAILED, _MISUSED = 1, 2
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 #: The commands, each a module of its own; what is slow to import is imported when it runs.
-COMMANDS = ("train", "predict", "evaluate", "cv", "scale", "convert", "info", "demo")
+COMMANDS = ("train", "predict", "evaluate", "report", "cv", "scale", "convert", "info", "demo")
 
 
 class _Commands(click.Group):

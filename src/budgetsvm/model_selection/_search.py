@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from budgetsvm._common.checks import check_truth
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.machine import all_or_nothing
+from budgetsvm._estimators.reporting import Reports
 from budgetsvm._estimators.tuning.search import Data, Wanted, search
 from budgetsvm._estimators.tuning.tuned_fit import refitted
 from budgetsvm._estimators.user_input import TakesParameters
@@ -30,7 +31,7 @@ def machine_has(name: str) -> Callable[[_Method], _Method]:
     return available_if(check)  # type: ignore[no-any-return]
 
 
-class Search(TakesParameters):
+class Search(Reports, TakesParameters):
     """A search. Subclasses say of what, and document the parameters."""
 
     _KIND: ClassVar[type[Any]]  #: of the machine

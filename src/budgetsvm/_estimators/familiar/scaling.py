@@ -17,7 +17,7 @@ def warn_of_spread(X: Any, names: NDArray[Any] | None, kernel: Kernel) -> None:
     """Warn if gamma="scale" goes by a single feature, so that the kernel hardly sees the others."""
     if sparse.issparse(X) or X.shape[1] < 2 or getattr(kernel, "gamma", None) != "scale":
         return
-    spreads = _spreads(X[:: max(1, X.shape[0] // _SAMPLE)])
+    spreads = feature_spreads(X[:: max(1, X.shape[0] // _SAMPLE)])
     largest = int(np.argmax(spreads))
     others = np.delete(spreads, largest)
     others = others[others > 0]
@@ -32,8 +32,10 @@ def warn_of_spread(X: Any, names: NDArray[Any] | None, kernel: Kernel) -> None:
     say(message, UserWarning)
 
 
-def _spreads(X: NDArray[Any]) -> NDArray[np.float64]:
+def feature_spreads(X: Any) -> NDArray[np.float64]:
     """Return the spread of every feature; of one that is mostly zero (counts, one-hot), the size of the others."""
+    if sparse.issparse(X):
+        return _sparse_spreads(X)
     used = X != 0
     count = used.sum(axis=0)
     mostly_zero = 2 * count < len(X)
@@ -45,3 +47,15 @@ def _spreads(X: NDArray[Any]) -> NDArray[np.float64]:
     # What rounding leaves of a constant is no spread.
     constant = np.ptp(X, axis=0) == 0
     return np.where(constant, 0.0, spreads)
+
+
+def _sparse_spreads(X: Any) -> NDArray[np.float64]:
+    """Return the same of sparse rows, without those of features that are constant but for zeros."""
+    n, columns = X.shape[0], sparse.csc_array(X, dtype=np.float64)
+    count = np.diff(columns.indptr)
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.asarray((columns * columns).sum(axis=0)).ravel()
+        means = np.asarray(columns.sum(axis=0)).ravel() / n
+        mostly_zero = 2 * count < n
+        total = np.where(mostly_zero, squares / np.maximum(1, count), squares / n - means**2)
+    return np.asarray(np.nan_to_num(np.sqrt(np.maximum(0.0, total))))
