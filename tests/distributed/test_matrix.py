@@ -12,6 +12,7 @@ from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
+from budgetsvm.distributed import _matrix
 from budgetsvm.distributed._cluster import Cluster
 from budgetsvm.distributed._matrix import spread_matrix
 from budgetsvm.distributed._rounds.asker import add_up
@@ -34,7 +35,11 @@ def both(client: Any, dtype: Any = np.float64) -> tuple[Any, Any, Cluster]:
     return ours, spread_matrix(problem, basis, LIMITS, None), cluster
 
 
-def test_products_are_those_of_the_kernel_matrix(client: Any) -> None:
+@pytest.mark.parametrize("here", [0, 1 << 28])
+def test_products_are_those_of_the_kernel_matrix(
+    client: Any, monkeypatch: pytest.MonkeyPatch, here: int
+) -> None:
+    monkeypatch.setattr(_matrix, "_HERE", here)
     ours, theirs, _ = both(client)
     rng = np.random.default_rng(0)
     w, v = rng.standard_normal(ours.basis.dimension), rng.standard_normal(ours.n)
@@ -108,3 +113,13 @@ def test_rows_are_fetched_in_any_order(client: Any) -> None:
         np.testing.assert_array_equal(spread[chosen], X[chosen])
     sparse = spread.as_sparse()[np.array([499, 3])]
     np.testing.assert_array_equal(sparse.toarray(), X[[499, 3]])
+
+
+def test_few_rows_come_to_the_client_once(client: Any) -> None:
+    _, theirs, cluster = both(client)
+    some = theirs.some(np.arange(0, 500, 5))
+    before = cluster.traffic.rounds
+    some.times(np.zeros(theirs.basis.dimension))
+    some.gram(np.arange(20), np.ones(20))
+    assert cluster.traffic.rounds == before
+    assert isinstance(some, KernelMatrix)

@@ -20,10 +20,10 @@ def in_double(model: BudgetSVC, rows: Any) -> Any:
 
 
 def rows_at_the_boundary(model: BudgetSVC) -> Any:
-    """Return rows between those of different signs, where a value is as near to zero as can be."""
+    """Return rows between those of different signs, where rounding in double is small beside a value, and in single not."""
     signs = np.sign(in_double(model, X)[:, 0])
     low, high = (X[RNG.choice(np.flatnonzero(signs == side), 300)] for side in (-1, 1))
-    for _ in range(40):
+    for _ in range(26):
         middle = 0.5 * (low + high)
         below = (in_double(model, middle)[:, 0] < 0)[:, np.newaxis]
         low, high = np.where(below, middle, low), np.where(below, high, middle)
@@ -56,3 +56,10 @@ def test_rows_far_from_the_boundary_stay_as_they_are() -> None:
     far = abs(values) > 1e-3
     assert far.mean() > 0.9
     np.testing.assert_array_equal(found[far], values[far])
+
+
+def test_no_bit_depends_on_the_other_rows() -> None:
+    model = BudgetSVC(gamma=0.5, C=100.0, budget=40, precision="single", random_state=0).fit(X, TWO)
+    rows = np.concatenate([rows_at_the_boundary(model)[:20], X[:20]])[RNG.permutation(40)]
+    alone = [model.decision_function(row[np.newaxis])[0] for row in rows]
+    np.testing.assert_array_equal(model.decision_function(rows), alone)

@@ -5,6 +5,7 @@ in a thousand or so, are evaluated anew in double. So labels are those that the 
 LIBSVM computes, whatever the precision of the model is.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,13 @@ def sure_decision(model: KernelExpansion, X: Any, n_threads: int = 1) -> NDArray
     values = model.decision(X, n_threads)
     if model.is_double or len(model) == 0:
         return values
-    near = np.flatnonzero((abs(values) < _sizes(model, X) * model.rounding).any(axis=1))
-    if len(near):
-        values[near] = model.in_precision(np.float64).decision(X[near], n_threads)
+    near = abs(values) < _sizes(model, X) * model.rounding
+    # One output at a time: bits of the product of two matrices depend on how many rows there are.
+    for c in np.flatnonzero(near.any(axis=0)):
+        rows, output = np.flatnonzero(near[:, c]), slice(c, c + 1)
+        wide = model.in_precision(np.float64)
+        single = replace(wide, coef=wide.coef[output], bias=wide.bias[output])
+        values[rows, c] = single.decision(X[rows], n_threads)[:, 0]
     return values
 
 

@@ -19,7 +19,9 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
         name: options[name]
         for name in ("kernel", "degree", "gamma", "coef0", "budget", "solver", "maintenance")
     }
-    own |= {name: options[name] for name in ("polish", "tol", "time_limit", "memory_limit")}
+    own |= {
+        name: options[name] for name in ("polish", "tol", "precision", "time_limit", "memory_limit")
+    }
     own |= {"n_jobs": options["jobs"], "random_state": options["seed"], "verbose": verbose}
     if kind == "svc":
         machine: Any = BudgetSVC(

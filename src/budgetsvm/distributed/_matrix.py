@@ -1,7 +1,8 @@
 """The matrix of phase 2 on a cluster: each partition keeps its kernel values, and adds its share to every product.
 
 Per product, coefficients (a number per term) travel to the partitions, and sums (the same) back; products that have a number
-for every row send or bring that. Rows with weights, of a linear system that takes many products to solve, travel once.
+for every row send or bring that. Rows with weights, of a linear system that takes many products to solve, travel once. Few rows,
+as samples have, come to the client, where a product takes less time than a round.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits
+from budgetsvm._common.memory import LARGEST_LIMIT
 from budgetsvm._common.threads import map_in_order
+from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, Tick
+from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.some_rows import SomeRows
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.rows import Precision
+from budgetsvm._problem.rows import Precision, Rows
 from budgetsvm.distributed._rounds.asker import Asker
 from budgetsvm.distributed._rounds.shared import SharedRounds
 from budgetsvm.distributed._rows import SpreadRows, shares_of
@@ -31,10 +35,16 @@ _Solved = TypeVar("_Solved")
 _PAIR = 12  # bytes of the number of a row, and its weight
 # Outputs that are solved at the same time: at most, and rows of all of these. The client has some ten numbers for each.
 _AT_ONCE, _ROWS_AT_ONCE = 16, 1 << 27
+_HERE = (
+    1 << 28
+)  # bytes that kernel values of some rows may take at the client, for all of these outputs
 
 
 class SpreadMatrix(Matrix):
-    """Rows on a basis, in parts that are results of tasks; `remake` returns the same rows on another basis."""
+    """Rows on a basis, in parts that are results of tasks; `remake` returns the same rows on another basis.
+
+    Kernel values of some rows that `fetch` brings to the client may take `here` bytes.
+    """
 
     def __init__(
         self,
@@ -46,9 +56,12 @@ class SpreadMatrix(Matrix):
         dtype: Precision,
         tick: Tick,
         remake: Callable[[Basis], "SpreadMatrix"],
+        fetch: Callable[[_Indices], Rows],
+        here: float | None = None,
     ) -> None:
         super().__init__(int(ends[-1]), basis, tick)
         self.dtype = dtype
+        self._fetch, self._here = fetch, _HERE if here is None else here
         self._asker, self._members, self._ends, self._remake = asker, members, ends, remake
         self._kept: tuple[_Indices, _Vector, Any] | None = None
 
@@ -61,7 +74,7 @@ class SpreadMatrix(Matrix):
     def transposed_times(self, v: _Vector) -> _Vector:
         """Return Σ_i v_i g_i."""
         self.tick()
-        rows = np.flatnonzero(v)
+        rows = nonzero_places(v)
         members, chosen = self._chosen(rows, v[rows])
         if (
             _PAIR * len(rows) > v.itemsize * self.n
@@ -91,6 +104,10 @@ class SpreadMatrix(Matrix):
         """Return a matrix of the chosen rows."""
         if len(chosen) == 0 or not (np.diff(chosen) > 0).all():
             return SomeRows(self, chosen)
+        size = np.dtype(self.dtype).itemsize * self.basis.dimension
+        if size * len(chosen) <= self._here:
+            here, threads = self._fetch(chosen), self.basis.n_threads
+            return KernelMatrix(here, self.basis, threads, LARGEST_LIMIT, tick=self.tick)
         shares = shares_of(self._ends, chosen)
         members = [self._members[share.number] for share in shares]
         rows = [_short(share.rows) for share in shares]
@@ -110,6 +127,8 @@ class SpreadMatrix(Matrix):
             dtype=self.dtype,
             tick=self.tick,
             remake=remake,
+            fetch=lambda some: self._fetch(chosen[some]),
+            here=self._here,
         )
 
     def against(self, basis: Basis) -> Matrix:
@@ -123,12 +142,12 @@ class SpreadMatrix(Matrix):
 
         def one(c: int) -> _Solved:
             with rounds.inside():
-                return solve(self._by(rounds), c)
+                return solve(self._by(rounds, self._here / at_once), c)
 
         return map_in_order(one, range(count), at_once)
 
-    def _by(self, asker: Asker) -> "SpreadMatrix":
-        """Return the same matrix, that asks in another way."""
+    def _by(self, asker: Asker, here: float) -> "SpreadMatrix":
+        """Return the same matrix, that asks in another way, and brings less to the client."""
         return SpreadMatrix(
             asker,
             self._members,
@@ -137,6 +156,8 @@ class SpreadMatrix(Matrix):
             dtype=self.dtype,
             tick=self.tick,
             remake=self._remake,
+            fetch=self._fetch,
+            here=here,
         )
 
     def _sent(self, indices: _Indices, weights: _Vector) -> tuple[list[Any], list[Any]]:
@@ -179,6 +200,9 @@ def spread_matrix(
     assert isinstance(rows, SpreadRows)
     X, cluster = rows.X, rows.X.cluster
 
+    def fetch(chosen: _Indices) -> Rows:
+        return Rows(X[chosen], rows.dtype, rows.centre, rows.sparse_points)
+
     def make(basis: Basis, *, keep: bool) -> SpreadMatrix:
         limits.tick()
         terms = Terms(
@@ -201,6 +225,7 @@ def spread_matrix(
             dtype=rows.dtype,
             tick=limits.tick,
             remake=lambda other: make(other, keep=False),
+            fetch=fetch,
         )
 
     return make(basis, keep=True)

@@ -14,6 +14,7 @@ from budgetsvm.kernels import Kernel
 _SAMPLE = 2000  # rows for a first estimate of the density
 _LEAST_LEVEL = 1e-3  # of the largest score
 _ROUNDING = 1e-9  # of a sum of weights
+_BELOW_ALL = 1e-6  # of the largest score, where no row is to be an outlier
 
 
 class DensityTarget(SingleTarget):
@@ -47,9 +48,12 @@ def typical_level(
 def weighted_quantile(
     values: NDArray[np.float64], weights: NDArray[np.float64], share: float
 ) -> float:
-    """Return the value below which this share of the weight lies."""
+    """Return a value below which this share of the weight lies: halfway between two, so that rounding puts none below."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) - weights[order]
     # Of equal weights, a whole number of them may lie below: what rounding makes of sums does not count.
     first = int(np.searchsorted(below, (1 - _ROUNDING) * share * weights.sum()))
-    return float(values[order[min(first, len(order) - 1)]])
+    above = float(values[order[min(first, len(order) - 1)]])
+    lower = values[values < above]
+    next_below = lower.max() if len(lower) else above - _BELOW_ALL * abs(values).max()
+    return 0.5 * (above + float(next_below))

@@ -130,6 +130,12 @@ _OPTIONS = (
         default="none",
         help="Features.",
     ),
+    _option(
+        "--precision",
+        type=click.Choice(["auto", "single", "double"]),
+        default="auto",
+        help="Of kernel values. With double, predictions have all digits of other programs'.",
+    ),
     _option("--time-limit", type=float, help="Seconds."),
     _option("--memory-limit", type=float, help="Bytes for kernel values."),
     _option("--jobs", type=int, help="Threads.  [default: all]"),
