@@ -249,17 +249,27 @@ def choose_precision(
             f"kernel values reach {top:.2g}, too large to compute with; scale the features first"
         )
         raise ValueError(message)
-    if wanted != "auto":
-        return np.float64 if wanted == "double" else np.float32
-    if tol < _SMALLEST_GAP or largest_weight * top > _LARGEST_WEIGHT:
+    if wanted == "double":
         return np.float64
     argument = kernel.argument(largest)
+    fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
+    fits = fits and max(kernel.argument(1.0), argument) < _LARGEST_NORM and top <= _LARGEST_VALUE
+    if wanted == "single":
+        if not fits:
+            raise ValueError(_TOO_FAR.format(largest, kernel))
+        return np.float32
+    if tol < _SMALLEST_GAP or largest_weight * top > _LARGEST_WEIGHT:
+        return np.float64
     if kernel.translation_invariant and 0 < argument < _FLATTEST:
         return np.float64
-    fits = largest == 0 or _SMALLEST_NORM < largest < _LARGEST_NORM
     error = argument * float(np.finfo(np.float32).eps)
-    safe = fits and top <= _LARGEST_VALUE and error <= _TOLERATED_ERROR
-    return np.float32 if safe else np.float64
+    return np.float32 if fits and error <= _TOLERATED_ERROR else np.float64
+
+
+_TOO_FAR = (
+    "precision='single' has no room for squares of rows that reach {:.2g}, with {}: scale the features, or leave "
+    "precision='auto', which goes over to double by itself"
+)
 
 
 def check_weights(box: NDArray[np.float64]) -> None:
