@@ -9,23 +9,23 @@ The files of a run are numbered from a seed on, which is printed: the same numbe
 
 import argparse
 import faulthandler
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from fuzz.loaders import LOADERS
+from fuzz.memory import counted
 from fuzz.run import broken_file, limited_memory, try_files
 
 _HANGING = 300  # seconds for a batch
 _BATCH = 1000
-_OF_A_PROCESS = (
-    50_000  # files: tracemalloc, started and stopped again, leaves some kilobytes behind each time
-)
+_OF_A_PROCESS = 100_000  # files: a little is left behind by each
 _IN_MEMORY = Path("/dev/shm")  # a million files need not go to a disk
 _SHOWN = 20
 
@@ -50,17 +50,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             limited_memory()
         return _work(options.only[0], range(seed, seed + each), options.worker)
     print(f"{each:,} files for each loader, from --seed {seed} on")
-    more = ["--unlimited"] * options.unlimited
     parts = [range(seed, seed + each)[i : i + _OF_A_PROCESS] for i in range(0, each, _OF_A_PROCESS)]
-    return max([_supervise(name, part, more) for name in options.only for part in parts])
+    more = ["--unlimited"] * options.unlimited
+    with TemporaryDirectory() as built:  # not in memory: programs may be forbidden there
+        # A sanitizer has a malloc of its own.
+        environment = os.environ | ({} if options.unlimited else counted(Path(built)))
+        return max(
+            [_supervise(name, part, more, environment) for name in options.only for part in parts]
+        )
 
 
-def _supervise(name: str, part: range, more: Sequence[str]) -> int:
+def _supervise(name: str, part: range, more: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a loader in a process of its own, and say where that ended if it should not have."""
     with TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as folder:
         seed = str(part.start)
         command = [sys.executable, __file__, str(len(part)), "--only", name, "--seed", seed]
-        done = subprocess.run([*command, *more, "--worker", folder], check=False)
+        done = subprocess.run([*command, *more, "--worker", folder], check=False, env=environment)
         mark = Path(folder, "number")
         if done.returncode not in (0, 1):
             number = mark.read_text(encoding="ascii") if mark.exists() else "unknown"
@@ -69,7 +74,7 @@ def _supervise(name: str, part: range, more: Sequence[str]) -> int:
 
 
 def _work(name: str, numbers: range, folder: Path) -> int:
-    files = read = most = 0
+    files = read = measured = most = 0
     longest, begin = 0.0, time.perf_counter()
     refused, findings = 0, []
     mark = (folder / "number").open("wb", buffering=0)
@@ -77,11 +82,8 @@ def _work(name: str, numbers: range, folder: Path) -> int:
         faulthandler.dump_traceback_later(_HANGING, exit=True)
         some = range(start, min(start + _BATCH, numbers.stop))
         tally = try_files(name, some, folder, mark)
-        files, read, refused = (
-            files + tally.files,
-            read + tally.read,
-            refused + tally.refused.total(),
-        )
+        files, read, measured = files + tally.files, read + tally.read, measured + tally.measured
+        refused += tally.refused.total()
         most, longest = max(most, tally.most_memory), max(longest, tally.longest)
         findings += tally.findings
         if len(findings) >= _SHOWN:
@@ -90,7 +92,7 @@ def _work(name: str, numbers: range, folder: Path) -> int:
     mark.close()
     print(
         f"{name:14} {files:9,} files in {time.perf_counter() - begin:5.0f} s: {read:,} read, {refused:,} refused, "
-        f"at most {most / 2**20:.1f} MiB and {longest:.2f} s, {len(findings)} findings",
+        f"at most {most / 2**20:.1f} MiB (of {measured:,}) and {longest:.2f} s, {len(findings)} findings",
         flush=True,
     )
     for finding in findings[:_SHOWN]:

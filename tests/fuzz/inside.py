@@ -7,13 +7,14 @@ import lzma
 import random
 import zipfile
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from fuzz.mutations import mutated
 
 from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
+from budgetsvm._common.records import Record
 
 _ODD: tuple[Any, ...] = (
     *(
@@ -39,9 +40,9 @@ _ODD: tuple[Any, ...] = (
 def record_inside(seeds: Sequence[bytes], kind: FileKind, number: int) -> bytes:
     """Return a file in whose record some values are others, or missing."""
     rng = random.Random(number)
-    record = from_bytes(rng.choice(seeds), "a seed", kind)
+    record = _copied(_record(rng.choice(seeds), kind))
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
-        places = list(_places(record))
+        places = _places(record, [])
         holder, key = rng.choice(places)
         accident = rng.randrange(4)
         if accident == 0 and isinstance(holder, dict):
@@ -56,22 +57,27 @@ def record_inside(seeds: Sequence[bytes], kind: FileKind, number: int) -> bytes:
     return b"".join(to_bytes(record, kind))
 
 
-def _places(value: Any) -> Any:
-    """Yield everything that is in a record, as what holds it and under which key."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, one in list(pairs):
-        yield value, key
-        if isinstance(one, dict | list):
-            yield from _places(one)
+@cache
+def _record(seed: bytes, kind: FileKind) -> Record:
+    return from_bytes(seed, "a seed", kind)
+
+
+def _places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Add everything that is in a record, as what holds it and under which key."""
+    for key, one in value.items() if type(value) is dict else enumerate(value):
+        found.append((value, key))
+        if type(one) in (dict, list):
+            _places(one, found)
+    return found
 
 
 def _copied(value: Any) -> Any:
-    """Return a copy: a record that holds itself cannot be written."""
-    if isinstance(value, dict):
+    """Return a copy: a record that holds itself cannot be written. Arrays are never changed in place."""
+    if type(value) is dict:
         return {key: _copied(one) for key, one in value.items()}
-    if isinstance(value, list):
+    if type(value) is list:
         return [_copied(one) for one in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return value
 
 
 def _array(array: Any, rng: random.Random) -> Any:
@@ -119,6 +125,6 @@ def arrays_inside(seeds: Sequence[bytes], tokens: Sequence[bytes], number: int) 
     file = io.BytesIO()
     kind = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
     with zipfile.ZipFile(file, "w", kind) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
+        for name, content in members.items():  # and not when it was made
+            archive.writestr(zipfile.ZipInfo(name), content, kind)
     return file.getvalue()

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 _LONGEST = 1 << 18
 _DIGITS = re.compile(rb"[0-9]+")
@@ -108,7 +109,7 @@ def _splice(
 
 def _digits(found: bytearray, rng: random.Random, *_: object) -> None:
     """Put a huge number, or none, in the place of another one."""
-    places = list(_DIGITS.finditer(found, rng.randint(0, len(found))))[:20]
+    places = list(islice(_DIGITS.finditer(found, rng.randint(0, len(found))), 20))
     if places:
         place = rng.choice(places)
         found[place.start() : place.end()] = rng.choice(_HUGE)

@@ -1,6 +1,5 @@
 """Broken files, one after the other: each is read, or refused in words, in bounded memory and time."""
 
-import tracemalloc
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,11 +9,14 @@ from typing import BinaryIO
 
 import psutil
 from fuzz.loaders import LOADERS, Loader
+from fuzz.memory import Meter, counter
 from fuzz.mutations import mutated
 
 TIMES = 10  # the size of a file may be taken in memory, besides the constant of its loader
 _ROOM = 1 << 30
-_MEASURED = 4  # the memory of every fourth file is measured, which takes longer than the rest
+_MEASURED = (
+    4  # where malloc is not counted, the memory of every fourth file: it takes longer than the rest
+)
 LONGEST_SECONDS = 5.0
 # What models may well say, broken or not.
 _HARMLESS = ("(?s).*probabilities is left out", "(?s).*valid feature names")
@@ -26,6 +28,7 @@ class Tally:
 
     files: int = 0
     read: int = 0
+    measured: int = 0  #: whose memory was
     refused: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
     most_memory: int = 0
@@ -50,14 +53,15 @@ def broken_file(loader: Loader, number: int) -> bytes:
 
 
 def try_file(
-    loader: Loader, content: bytes, path: Path, tally: Tally, *, measured: bool = True
+    loader: Loader, content: bytes, path: Path, tally: Tally, meter: Meter | None
 ) -> str | None:
     """Read a file; return what should not have happened, if anything."""
     path.write_bytes(content)
     tally.files += 1
-    if measured:
-        tracemalloc.start()
-    begin = perf_counter()
+    if meter is not None:
+        tally.measured += 1
+        meter.begin()
+    begin, peak = perf_counter(), 0
     try:
         loader.load(path)
         tally.read += 1
@@ -68,9 +72,9 @@ def try_file(
     except Exception as error:  # noqa: BLE001 - all others are findings
         return f"{type(error).__name__}: {error}"
     finally:
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    seconds = perf_counter() - begin
+        seconds = perf_counter() - begin
+        if meter is not None:
+            peak = meter.end()
     tally.longest, tally.most_memory = max(tally.longest, seconds), max(tally.most_memory, peak)
     if said is not None and path.name not in said:
         return f"the refusal does not name the file: {said}"
@@ -88,6 +92,7 @@ def try_files(name: str, numbers: range, folder: Path, mark: BinaryIO | None = N
     for seed in loader.seeds():  # what is imported or compiled the first time does not count
         path.write_bytes(seed)
         loader.load(path)
+    meter, every = Meter(), 1 if counter() else _MEASURED
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for harmless in _HARMLESS:
@@ -96,8 +101,8 @@ def try_files(name: str, numbers: range, folder: Path, mark: BinaryIO | None = N
             if mark is not None:
                 mark.seek(0)
                 mark.write(b"%d" % number)
-            content, measured = broken_file(loader, number), number % _MEASURED == 0
-            finding = try_file(loader, content, path, tally, measured=measured)
+            content, measured = broken_file(loader, number), number % every == 0
+            finding = try_file(loader, content, path, tally, meter if measured else None)
             if finding is not None:
                 tally.findings.append(f"{name}, file {number}: {finding}")
     path.unlink(missing_ok=True)

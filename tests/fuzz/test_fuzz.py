@@ -1,11 +1,15 @@
 """Some broken files for every loader, always the same ones; ``make fuzz`` reads a million others."""
 
 import re
+import subprocess
+import sys
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 from fuzz.loaders import LOADERS, Loader
+from fuzz.memory import Meter
 from fuzz.run import Tally, broken_file, try_file, try_files
 
 
@@ -46,6 +50,23 @@ def _silent(path: Path) -> None:
 )
 def test_what_a_finding_is(load, message: str, tmp_path: Path) -> None:
     """The harness can fail."""
-    found = try_file(Loader(load, lambda: [b"abc"]), b"abc", tmp_path / "a", Tally())
+    found = try_file(Loader(load, lambda: [b"abc"]), b"abc", tmp_path / "a", Tally(), Meter())
     assert found is not None
     assert re.search(message, found)
+
+
+def test_the_same_number_is_the_same_file_in_another_process() -> None:
+    program = "from fuzz.test_fuzz import _digests; print(*_digests())"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert done.stdout.split() == _digests()
+
+
+def _digests() -> list[str]:
+    files = [[broken_file(one, n) for n in range(20)] for one in LOADERS.values()]
+    return [sha256(b"".join(some)).hexdigest() for some in files]

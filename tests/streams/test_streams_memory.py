@@ -1,6 +1,7 @@
 """Files in blocks of rows: memory does not grow with the file, nor with the width of its rows."""
 
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,32 @@ def test_memory_does_not_grow_with_the_file(tmp_path, suffix):
     assert peaks[1] < 0.5 * n_rows * len(row)
     # The measure sees what blocks save.
     assert peak(read_blocks(path, rows=n_rows, **options)) > n_rows * len(row)
+
+
+_WIDE = 1 << 19
+
+
+@pytest.mark.parametrize("target", [0, -1, 7, False])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"1" + b",2" * (_WIDE // 2),
+        b"1" + b",22" * (_WIDE // 3),
+        b"red" + b",2" * (_WIDE // 2),
+        b"1" + b"," * _WIDE,
+        b"1" + b",2" * (_WIDE // 2) + b",x",
+        b"1" + b",2" * (_WIDE // 2) + b"\n1,2",
+    ],
+)
+def test_the_columns_of_a_wide_line_take_little_more_than_their_numbers(tmp_path, line, target):
+    path = write(tmp_path / "wide.csv", line + b"\n")
+
+    def blocks():
+        with suppress(ValueError):  # some are refused
+            yield from read_blocks(path, target=target)
+
+    # A number of two characters is one of eight bytes, twice; and NumPy takes as much for its place in the line.
+    assert peak(blocks()) < 30 * len(line) + 1_000_000
 
 
 def test_wide_rows_make_small_blocks(tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ Here is what does not depend on the kind of machine: what is plain, and what is 
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import version as version_of
 from typing import Any
 
@@ -120,13 +121,19 @@ _PLAIN_KINDS = "biufU"  # of arrays
 _DEEPEST, _MOST_THINGS = 20, 5_000_000
 
 
+@cache  # it is looked up in a file
+def library() -> str:
+    """Return the version of this package."""
+    return version_of("budgetsvm")
+
+
 def sealed(machine: Record) -> Record:
     """Return the snapshot that a machine's record belongs in; complains about what is not plain."""
     content = plain(machine, "the estimator")
     return {
         "format": FORMAT,
         "version": VERSION,
-        "library": version_of("budgetsvm"),
+        "library": library(),
         "machine": content,
     }
 

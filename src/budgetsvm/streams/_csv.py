@@ -103,19 +103,13 @@ class CsvBlocks(Blocks):
     def _parse(self, block: TextBlock, *, strings: bool) -> Block:
         rows = self._rows(block)
         self._check_counts(rows, block)
-        features, target = list(self._columns.features), self._columns.target
-        y: Any = None
+        target = self._columns.target
         if strings and target is not None:
             self._check_lengths(block)
         try:
-            if target is None:
-                X = self._load(rows, features, np.float64)
-            elif strings:
-                X = self._load(rows, features, np.float64)
-                y = np.strings.strip(self._load(rows, [target], np.str_)[:, 0])
-            else:
-                table = self._load(rows, [*features, target], np.float64)
-                X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
+            X, y = self._numbers(rows, strings=strings)
+            if strings and target is not None:
+                y = np.strings.strip(self._load(rows, np.str_, usecols=[target])[:, 0])
         except ValueError as error:
             raise self._complaint(block, str(error), strings=strings) from error
         labels = X[:0] if y is None else y
@@ -160,17 +154,37 @@ class CsvBlocks(Blocks):
                 self._decode(line, place)
             raise
 
-    def _load(self, rows: list[str], columns: list[int], dtype: Any) -> NDArray[Any]:
+    def _numbers(self, rows: list[str], *, strings: bool) -> Block:
+        """Return the features, and labels that are numbers."""
+        features, target = self._columns.features, self._columns.target
+        missing = (
+            2 * self._delimiter
+        )  # nothing but delimiters: NumPy would take fifty times as much
+        if self._columns.all and any(missing in row and '"' not in row for row in rows):
+            raise ValueError("a value is missing")
+        if target is None or (strings and not self._columns.all):
+            # NumPy makes a list of the columns, which takes more memory than their text.
+            chosen = None if self._columns.all else features
+            return self._load(rows, np.float64, usecols=chosen), None
+        if not self._columns.all:
+            table = self._load(rows, np.float64, usecols=[*features, target])
+            return np.ascontiguousarray(table[:, :-1]), table[:, -1].copy()
+        words = {target: lambda _: 0.0} if strings else None
+        table = self._load(rows, np.float64, converters=words)
+        return np.delete(table, target, axis=1), table[:, target].copy()
+
+    def _load(self, rows: list[str], dtype: Any, **options: Any) -> NDArray[Any]:
         table: NDArray[Any] = np.loadtxt(
             rows,
             dtype=dtype,
             comments=None,
             delimiter=self._delimiter,
-            usecols=columns,
             quotechar='"',
             ndmin=2,
+            **options,
         )
-        if len(table) != len(rows):  # NumPy has taken several lines for one row
+        expected = len(options.get("usecols") or range(self._columns.count))
+        if table.shape != (len(rows), expected):  # NumPy has taken several lines for one row, say
             raise ValueError("a quotation mark is not closed in its line")
         return table
 
@@ -189,11 +203,12 @@ class CsvBlocks(Blocks):
 
     def _complaint(self, block: TextBlock, otherwise: str, *, strings: bool) -> ValueError:
         """Find the first bad value, and say what is wrong with it."""
+        used = self._columns.used
         for place, line in numbered(block):
             if not _is_row(line):
                 continue
             values = self._split(line, place)
-            for position in sorted(self._columns.used):
+            for position in used:
                 is_label = position == self._columns.target
                 flaw = _flaw(values[position].strip(), is_label=is_label, strings=strings)
                 if flaw is not None:

@@ -1,8 +1,9 @@
 """Which columns of a table hold the label and the features."""
 
-from collections import Counter
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from numbers import Integral
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -23,12 +24,16 @@ class Columns:
     names: tuple[str, ...] | None
     count: int
     target: int | None
-    features: tuple[int, ...]
+    features: Sequence[int]
+    #: Whether all columns are read, and features are in their order: there may be a great many, in very little text.
+    all: bool = False
 
     @property
-    def used(self) -> tuple[int, ...]:
-        """The positions of all columns that are read."""
-        return self.features if self.target is None else (*self.features, self.target)
+    def used(self) -> Sequence[int]:
+        """The positions of all columns that are read, in their order."""
+        if self.all:
+            return range(self.count)
+        return sorted(self.features if self.target is None else (*self.features, self.target))
 
     def describe(self, position: int) -> str:
         """Say which column it is; positions count from 0, as in `target` and `features`."""
@@ -55,11 +60,24 @@ def choose_columns(
     label = None if target is False else _position("target", target, path, names, count)
     if features is None:
         _check_named(path, names, label)
-        chosen = [position for position in range(count) if position != label]
+        chosen = _others(count, label)
     else:
-        chosen = [_position("features", column, path, names, count) for column in features]
-    _check_features(path, chosen, label, held)
-    return Columns(None if names is None else tuple(names), count, label, tuple(chosen))
+        chosen = tuple(_position("features", column, path, names, count) for column in features)
+        _check_features(chosen, label)
+    if not chosen:
+        message = f"{path} has no columns for features besides the target; it has {held}"
+        raise ValueError(message)
+    known = None if names is None else tuple(names)
+    return Columns(known, count, label, chosen, all=features is None)
+
+
+def _others(count: int, label: int | None) -> Sequence[int]:
+    """Return all positions but one, in little memory."""
+    if label is None:
+        return range(count)
+    if label == 0:
+        return range(1, count)
+    return array("q", chain(range(label), range(label + 1, count)))
 
 
 def _position(
@@ -87,10 +105,11 @@ def _position(
 
 
 def _check_unique(path: Path, names: Sequence[str]) -> None:
-    twice = [name for name, times in Counter(names).items() if name and times > 1]
-    if twice:
-        message = f"{path} has more than one column {twice[0]!r}; rename them"
-        raise ValueError(message)
+    twice = {name for name, other in pairwise(sorted(names)) if name == other}
+    for name in names if twice else ():
+        if name and name in twice:
+            message = f"{path} has more than one column {name!r}; rename them"
+            raise ValueError(message)
 
 
 def _check_named(path: Path, names: Sequence[str] | None, label: int | None) -> None:
@@ -104,14 +123,11 @@ def _check_named(path: Path, names: Sequence[str] | None, label: int | None) -> 
             raise ValueError(message)
 
 
-def _check_features(path: Path, chosen: list[int], label: int | None, held: str) -> None:
+def _check_features(chosen: Sequence[int], label: int | None) -> None:
     if label in chosen:
         raise ValueError("features must not contain the target: it would be predicted from itself")
     if len(set(chosen)) < len(chosen):
         raise ValueError("features must not name a column twice")
-    if not chosen:
-        message = f"{path} has no columns for features besides the target; it has {held}"
-        raise ValueError(message)
 
 
 def _list(names: Sequence[str] | None, count: int) -> str:

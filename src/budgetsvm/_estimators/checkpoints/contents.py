@@ -1,23 +1,16 @@
 """What is in a checkpoint: of which run it is, and its state. Nothing in a file is believed."""
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version as version_of
 from typing import Any, Literal
 
 from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
 from budgetsvm._common.records import Fields, Record
-from budgetsvm._model.snapshot import check_plain
+from budgetsvm._model.snapshot import check_plain, library
 
 CHECKPOINT = FileKind("budgetsvm checkpoint", "a checkpoint of budgetsvm")
 #: Of the format. There are no upgrades: a run is finished by the version that has begun it.
 VERSION = 2
 _DIGITS, _LARGEST_SEED = 64, (1 << 32) - 1
-
-
-@cache  # it is looked up in a file
-def _library() -> str:
-    return version_of("budgetsvm")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +26,7 @@ class Contents:
 
     def to_bytes(self) -> list[bytes | memoryview]:
         """Return the parts of a file."""
-        record = {"version": VERSION, "library": _library(), **self.__dict__}
+        record = {"version": VERSION, "library": library(), **self.__dict__}
         return to_bytes(record, CHECKPOINT)
 
 
@@ -42,15 +35,15 @@ def load_checkpoint(buffer: bytes | memoryview, where: str) -> Contents:
     record = from_bytes(buffer, where, CHECKPOINT)
     check_plain(record, where)
     fields = Fields(record, where)
-    version, library = fields.count("version"), fields.scalar("library")
+    version, writer = fields.count("version"), fields.scalar("library")
     if version != VERSION:
         fields.fail(
             "version",
-            f"is {version}, of budgetsvm {library!s:.40}; this budgetsvm reads {VERSION} only",
+            f"is {version}, of budgetsvm {writer!s:.40}; this budgetsvm reads {VERSION} only",
         )
-    if library != _library():
+    if writer != library():
         fields.fail(
-            "library", f"is {library!s:.40}; this budgetsvm is {_library()}, and may lead elsewhere"
+            "library", f"is {writer!s:.40}; this budgetsvm is {library()}, and may lead elsewhere"
         )
     contents = Contents(
         kind=fields.choice("kind", ("fit", "stream")),  # type: ignore[arg-type]

@@ -23,8 +23,8 @@ class Run:
 
     def __init__(self, file: CheckpointFile, machine: Any, others: dict[str, Any]) -> None:
         self.file = file
-        self._parameters = parameter_texts(machine, others)
         self.found = found = file.open()
+        self._parameters = parameter_texts(machine, others)
         self._began, self._before = perf_counter(), 0.0
         self.seed: int | None = None  #: in the place of no random_state
         if machine.random_state is None:

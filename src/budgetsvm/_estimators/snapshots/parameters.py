@@ -1,5 +1,6 @@
 """The parameters of an estimator as a plain record, and back."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,16 @@ def parameter_record(machine: BaseEstimator) -> Record:
     return record
 
 
-def read_parameters(fields: Fields, kind: type[BaseEstimator]) -> dict[str, Any]:
+def read_parameters(fields: Fields, kind: Any) -> dict[str, Any]:
     """Return the parameters of an estimator of this kind."""
-    names = [name for name in kind._get_param_names() if name != _MONITOR]
-    parameters = {name: _read(fields, name) for name in names}
+    parameters = {name: _read(fields, name) for name in _names(kind)}
     fields.end()
     return parameters
+
+
+@cache  # scikit-learn looks them up in the signature, which takes longer than to read them all
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(name for name in kind._get_param_names() if name != _MONITOR)
 
 
 def _read(fields: Fields, name: str) -> Any:
