@@ -17,7 +17,7 @@ SCALES = [1e-30, 1e-27, 1e-22, 1e-20, 1e-13, 1e13, 1e20, 1e23, 1e30]
 def test_rows_whose_squares_do_not_fit_are_refused(kind: Any, kernel: str) -> None:
     machine = kind(kernel=kernel, precision="single", budget=20, random_state=0)
     for scale in SCALES:
-        with pytest.raises(ValueError, match="'single' has no room.*'auto'"):
+        with pytest.raises(ValueError, match=r"'single' has no room.*'auto'"):
             machine.fit(scale * X, Y)
 
 

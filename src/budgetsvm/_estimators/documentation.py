@@ -69,7 +69,8 @@ warm_start : bool, default=False
 precision : {"auto", "single", "double"}, default="auto"
     Arithmetic for kernel values. "auto" takes single precision unless too many digits would be lost
     in it: by distances in the (centred) data, a small `tol`, or a C so large that it makes use of
-    terms which single precision cannot tell from each other.
+    terms which single precision cannot tell from each other. "single" refuses rows whose squares it has no
+    room for.
 random_state : int, RandomState, Generator or None, default=None
     Determines the order in which training points are visited.
 n_jobs : int or None, default=None
