@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._common.vectors import nonzero_places
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._polish.span_problem import best_shift, relative_gap
 from budgetsvm._problem.targets import SingleTarget

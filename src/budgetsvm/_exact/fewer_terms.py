@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._common.threads import for_each
-from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._exact.blocks import SolvedDual
 from budgetsvm._exact.dual import Certificate, OutputDual, certificate
 from budgetsvm._exact.kernel_rows import KernelRows

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._common.memory import LARGEST_LIMIT
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, Tick
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._common.threads import for_each, map_in_order
-from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Block, RowMatrix, Tick, no_limit
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.limits import Limits
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._common.threads import for_each, map_in_order
-from budgetsvm._common.vectors import nonzero_places
 from budgetsvm._model.pruning import OrderedTerms, may_prune, sample
 from budgetsvm._polish.basis import Basis, orthonormal_features
 from budgetsvm._polish.matrix.interface import Block, Matrix, RowMatrix, Tick, no_limit

@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError
 
 from budgetsvm._common.matrices.factorisation import cholesky
 from budgetsvm._common.matrices.triangular import lower_times, solve_factored
-from budgetsvm._common.vectors import nonzero_places
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.newton.groups import Groups

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._common.vectors import nonzero_places
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._polish.matrix.interface import Matrix
 
 _Vector = NDArray[np.float64]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._common.vectors import nonzero_places
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.newton.hessian import HessianSolver
 from budgetsvm._polish.span_problem import Line, rough_length
