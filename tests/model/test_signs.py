@@ -1,5 +1,6 @@
 """Labels are those of double precision, next to the boundary, too."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 from sklearn.datasets import make_moons
 
 from budgetsvm import BudgetSVC
+from budgetsvm._model.signs import sure_decision
 
 X, TWO = make_moons(600, noise=0.25, random_state=0)
 X = X + 3.0  # off the origin, where distances are differences of larger numbers
@@ -63,3 +65,11 @@ def test_no_bit_depends_on_the_other_rows() -> None:
     rows = np.concatenate([rows_at_the_boundary(model)[:20], X[:20]])[RNG.permutation(40)]
     alone = [model.decision_function(row[np.newaxis])[0] for row in rows]
     np.testing.assert_array_equal(model.decision_function(rows), alone)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+def test_huge_coefficients_and_rows_are_no_warning(kernel: str) -> None:
+    model = BudgetSVC(kernel=kernel, budget=20, precision="single", random_state=0).fit(X, TWO)
+    huge = replace(model._expansion, coef=1e200 * model._expansion.coef)
+    for rows in (X, 1e30 * X):
+        assert sure_decision(huge, rows).shape == (len(X), 1)

@@ -20,7 +20,9 @@ def sure_decision(model: KernelExpansion, X: Any, n_threads: int = 1) -> NDArray
     values = model.decision(X, n_threads)
     if model.is_double or len(model) == 0:
         return values
-    near = abs(values) < _sizes(model, X) * model.rounding
+    # What overflows belongs to values so large that they say nothing: then all is computed in double.
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = abs(values) < _sizes(model, X) * model.rounding
     # One output at a time: bits of the product of two matrices depend on how many rows there are.
     for c in np.flatnonzero(near.any(axis=0)):
         rows, output = np.flatnonzero(near[:, c]), slice(c, c + 1)
@@ -35,6 +37,5 @@ def _sizes(model: KernelExpansion, X: Any) -> NDArray[np.float64] | float:
     if model.kernel.growth == 0:
         return 1.0
     rows = Rows(X, np.float64, model.centre)
-    with np.errstate(over="ignore"):  # then the value of such a row was computed in double
-        norms = np.concatenate([squared_norms(rows.block(chunk)) for chunk in rows.chunks()])
-        return np.sqrt(np.maximum(1.0, abs(model.kernel.diagonal(norms))))[:, np.newaxis]
+    norms = np.concatenate([squared_norms(rows.block(chunk)) for chunk in rows.chunks()])
+    return np.sqrt(np.maximum(1.0, abs(model.kernel.diagonal(norms))))[:, np.newaxis]
