@@ -80,10 +80,12 @@ def _problem(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Wante
     if isinstance(model, BudgetSVC):
         return X, _wanted_classes(model, y, weights)
     targets = (y.reshape(len(y), -1) - model.target_mean_) / model.target_scale_
-    if model.kernel_.name in ("rbf", "laplacian"):  # as documented
-        C = 1.0 if model.C == "scale" else model.C
-        farthest = 1e6 * max(1.0, float(C * weights.sum()))
-        targets = np.clip(targets, -farthest, farthest)
+    # As documented.
+    C = 1.0 if model.C == "scale" else model.C
+    reach = (
+        max(1.0, float(C * weights.sum())) if model.kernel_.name in ("rbf", "laplacian") else 1e60
+    )
+    targets = np.clip(targets, -1e6 * reach, 1e6 * reach)
     signs = np.ones_like(targets)
     wanted = Wanted("epsilon_insensitive", model.C_ * weights, signs, targets, model.epsilon)
     return X, wanted

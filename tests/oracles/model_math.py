@@ -51,6 +51,19 @@ def kernel_error(kernel: Any, X: Any, Z: Any, centre: Any) -> Any:
     return np.ones((len(X), len(Z)))
 
 
+def rounded_points_error(kernel: Any, X: Any, Z: Any) -> Any:
+    """How much a kernel value may be off because Z, far from the origin, are points and their centre in one number.
+
+    In units of the rounding of float64, which public attributes have whatever the precision of a machine is.
+    """
+    if kernel.name == "rbf":
+        apart = abs(X[:, np.newaxis] - Z)
+        return kernel.gamma * (2 * apart * abs(Z)).sum(axis=2)
+    if kernel.name == "laplacian":
+        return np.broadcast_to(kernel.gamma * abs(Z).sum(axis=1), (len(X), len(Z)))
+    return np.zeros((len(X), len(Z)))
+
+
 def centre_of(model: Any) -> Any:
     """What an estimator subtracts from rows; no user would notice, but for rounding."""
     centre = model._expansion.centre
@@ -84,7 +97,8 @@ class Model:
     def error(self, X: Any, precision: float) -> Any:
         """How much values may be off by rounding, (rows, outputs)."""
         off = kernel_error(self.kernel, X, self.points, self.centre) @ abs(self.coef).T
-        return 64 * precision * (off + abs(self.bias)) + 1e-300
+        rounded = rounded_points_error(self.kernel, X, self.points) @ abs(self.coef).T
+        return 64 * precision * (off + abs(self.bias)) + np.finfo(float).eps * rounded + 1e-300
 
     def gram(self) -> Any:
         """k(z_i, z_j)."""

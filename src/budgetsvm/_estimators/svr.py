@@ -76,8 +76,8 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         distribution. The scale of a constant target is 1.
     objective_ : tuple of float
         After a polish: P of the model and D of the dual point that proves the gap, for standardised targets.
-        Targets beyond a million times Σ C count as that; what targets beyond 20 standard deviations cost in
-        any case is no excuse for a gap.
+        Targets beyond a million times Σ C count as that, and with kernels that are not bounded those beyond
+        1e66; what targets beyond 20 standard deviations cost in any case is no excuse for a gap.
 
     Examples
     --------
