@@ -18,6 +18,7 @@ from budgetsvm._estimators.user_input import AUTO
 from budgetsvm._exact.budget import LEARNED
 
 _PARTS, _MULTIPLES = (8, 4, 2), (2, 4)  # of the budget that cells are compared with
+_FEW_ROWS = 2500  # for which a machine of all of them takes less time than to learn terms
 _NEAR = 1  # values of C on either side of the best one: with more terms a smaller one may be better
 # What a smaller model may be worse by: as much as the standard error of its difference to the best, and no more than that.
 _TOLERANCE = 2e-3  # of the best score
@@ -30,6 +31,7 @@ _GROWTH = 1.5  # with which power of the budget the time grows, roughly
 class Candidates:
     """Budgets to choose from: `first` is the one that cells are compared with."""
 
+    usual: int  #: of a machine that is not tuned
     first: int
     smaller: tuple[int, ...]  #: falling
     larger: tuple[int, ...]  #: rising
@@ -49,15 +51,22 @@ def candidates(machine: BudgetMachine, X: Any, y: Any, sample_weight: Any) -> Ca
     n = len(targets)
     usual = probe._budget_for(X, targets, probe._resolved(settings.kernel, X)) or LEARNED
     if usual == n and targets.count > 1:  # many pairs take much longer in a span than all rows do
-        return Candidates(n, (), ())
+        return Candidates(n, n, (), ())
+    if usual == n <= _FEW_ROWS:
+        return Candidates(n, n, _parts_of(n, min(LEARNED, n)), ())
     first = min(LEARNED, n)
     memory = machine.memory_limit or default_limit()
     most = min(n // 2, int(_HELD_SHARE * memory / (_VALUE_BYTES * n)))
     larger = tuple(b for b in (k * first for k in _MULTIPLES) if b <= most)
     if usual == n:
         larger = (n,) if n > first else ()
-    smaller = tuple(dict.fromkeys(max(1, first // k) for k in reversed(_PARTS)))
-    return Candidates(first, tuple(b for b in smaller if b < first), larger)
+    return Candidates(usual, first, _parts_of(first, first), larger)
+
+
+def _parts_of(first: int, largest: int) -> tuple[int, ...]:
+    """Return budgets below the first one, falling, that are the largest or parts of it."""
+    parts = dict.fromkeys(max(1, largest // k) for k in (1, *reversed(_PARTS)))
+    return tuple(budget for budget in parts if budget < first)
 
 
 class BudgetCurve:

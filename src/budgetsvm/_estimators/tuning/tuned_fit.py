@@ -9,7 +9,7 @@ from budgetsvm._estimators.fitting.training import TUNED
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.tuning.search import Data, Found, Wanted, search
 
-_VALUES = 10  # of C, and of gamma
+_CS, _GAMMAS = 10, 9  # values; of gamma, "scale" is one of them, as their number is odd
 _LEAST_REST = 0.1  # of a time limit, for the fit to all rows
 
 
@@ -18,13 +18,14 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
     started, tuned = perf_counter(), machine._tuned
     base = machine._untuned()
     wanted = Wanted(
-        Cs=_VALUES if "C" in tuned else [base.C],
-        gammas=_VALUES if "gamma" in tuned else None,
+        Cs=_CS if "C" in tuned else [base.C],
+        gammas=_GAMMAS if "gamma" in tuned else None,
         budget=base.budget,
         n_jobs=base.n_jobs,
         random_state=base.random_state,
         time_limit=base.time_limit,
         verbose=int(base.verbose),
+        guarded=True,
     )
     found = search(base, wanted, Data(X, y, None, sample_weight), started)
     fitted = refitted(base, found, Data(X, y, None, sample_weight), started)
