@@ -36,7 +36,16 @@ MAY_IMPORT = {
     "conformal": {"_common"},
     "_diagnosis": {"_estimators", "_model", "_problem", *OPTIONS, "_common"},
     "_report": {"_diagnosis", "plots", "monitoring", "_problem", "_common"},
-    "cli": {"_formats", "_estimators", "_report", "budgetsvm", "datasets", "streams", *LEARNING},
+    "cli": {
+        "_formats",
+        "_estimators",
+        "_report",
+        "budgetsvm",
+        "datasets",
+        "model_selection",
+        "streams",
+        *LEARNING,
+    },
     "__main__": {"cli"},
     "budgetsvm": {
         "_diagnosis",

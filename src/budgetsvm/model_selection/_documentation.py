@@ -26,7 +26,8 @@ halving : bool, default=True
     than 4,000 are to be trained on; the better half goes on to four times as many rows, and so on; the best half, four
     at least, with the C near their best one, to all folds. False: all cells on all folds.
 time_limit : float or None, default=None
-    Seconds after which ``fit`` ends with the best that it has found; the search takes 70 % of them at most.
+    Seconds after which ``fit`` ends with the best that it has found; with `refit`, the search takes 70 % of them
+    at most.
 random_state : int, RandomState, Generator or None, default=None
     Determines the order in which training points are visited, and which rows are in samples; the same for all cells.
 n_jobs : int or None, default=None

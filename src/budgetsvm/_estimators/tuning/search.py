@@ -54,6 +54,7 @@ class Wanted:
     random_state: Any = None
     time_limit: float | None = None
     verbose: int = 0
+    refit: bool = True  #: a fit to all rows follows, in the same time
     guarded: bool = False  #: the machine as it is takes part, and stays unless a cell is better
 
 
@@ -102,7 +103,7 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         )
         race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
         Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
-        best = _best_cell(scores, heats, wanted.time_limit)
+        best = _best_cell(scores, heats, wanted.time_limit if wanted.refit else None)
         best = _middle_cell(scores, lines) if best is None else best
         curve = None
         if auto is not None and scores.counts().any():
@@ -149,7 +150,8 @@ def _heats(
         machine = machine.set_params(budget=wanted.budget)
     deadline = np.inf
     if wanted.time_limit is not None:
-        deadline = started + _SEARCH_SHARE * wanted.time_limit
+        share = _SEARCH_SHARE if wanted.refit else 1.0
+        deadline = started + share * wanted.time_limit
     heats = Heats(
         machine,
         Grid(penalties(wanted.Cs), gammas, budgets),
