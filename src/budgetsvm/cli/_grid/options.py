@@ -46,7 +46,8 @@ class _Budgets(click.ParamType):  # type: ignore[type-arg]  # which older ones d
         """Return the numbers, or the word."""
         if value == "auto" or isinstance(value, tuple):
             return value
-        return tuple(click.IntRange(1).convert(part, param, ctx) for part in str(value).split(","))
+        parts: list[Any] = str(value).split(",")
+        return tuple(click.IntRange(1).convert(part, param, ctx) for part in parts)
 
 
 _OPTIONS = (
