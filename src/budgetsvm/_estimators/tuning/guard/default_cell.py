@@ -73,7 +73,7 @@ class DefaultCell:
             default, others = default[common], others[:, common]
             known = np.asarray(np.isfinite(others).all(axis=1))
             best_is_better = not known[best] or others[best].mean() > default.mean()
-            return bool(best_is_better) and is_gain(others[known], default, n_splits)
+            return bool(best_is_better) and is_gain(others[known], default)
         return False
 
 
