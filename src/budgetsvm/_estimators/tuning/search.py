@@ -107,7 +107,8 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         best = _middle_cell(scores, lines) if best is None else best
         curve = None
         if auto is not None and scores.counts().any():
-            curve = BudgetCurve(heats, scores, auto, best)
+            ends = np.inf if wanted.time_limit is None else started + wanted.time_limit
+            curve = BudgetCurve(heats, scores, auto, best, ends=ends)
             best = curve.run(progress)
     results, index = scores.results(), best
     if auto is not None:  # of most budgets, only a few cells were ever meant to be tried
