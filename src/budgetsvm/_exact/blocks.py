@@ -80,6 +80,7 @@ def solve_blocks(
 ) -> list[SolvedDual] | None:
     """Solve the duals of all outputs up to a gap, from what was kept or from α if there is one; None: that takes too long.
 
+    Where one C follows another, as in a search, what has not come as far is returned, too: who asked looks at its gap.
     `show` gets to see what is known of an output from time to time.
     """
     targets, kept = problem.targets, kept or Kept(lasting=False)
@@ -93,7 +94,7 @@ def solve_blocks(
 
     def solve(c: int) -> SolvedDual | None:
         single = targets.of_output(c)
-        output = _Output(every, blocks, single, goal, limits)
+        output = _Output(every, blocks, single, goal, limits, gives_up=not kept.lasting)
         begin: _Start | None = kept.point(c, single)
         if begin is None and start is not None and targets.count == 1:
             begin = _from_alpha(single, start), None
@@ -131,7 +132,7 @@ def _solve_pairs(
         single = SingleTarget.of_labels(y, targets.box[rows], targets.loss)
         cross, back = groups.cross(a, b, keep=kept.lasting)
         blocks = groups.own[a], cross, back, groups.own[b]
-        output = _Output(rows, blocks, single, goal, limits)
+        output = _Output(rows, blocks, single, goal, limits, gives_up=not kept.lasting)
         found = output.climb(kept.point(c, single), lambda now: show(c, now))
         return kept.reached(c, found)
 
@@ -152,6 +153,7 @@ class _Output:
     targets: SingleTarget
     goal: float
     limits: Limits
+    gives_up: bool  #: where the goal is out of reach
 
     def climb(self, start: _Start | None, show: Callable[[SolvedDual], None]) -> SolvedDual | None:
         """Climb from a feasible β, whose values may be known, until the gap is small enough; None: it takes too long."""
@@ -174,7 +176,7 @@ class _Output:
                 return solved
             # rounding errors are all that is left, or it takes too long
             if made < at_once or rounds >= most:
-                return None
+                return None if self.gives_up else solved
             at_once = min(2 * at_once, _ROUNDS_AT_ONCE)
 
     def _bounds(self) -> tuple[_Vector, _Vector, _Vector, float]:

@@ -94,12 +94,14 @@ def solve_exactly(
     """Solve the full problem, from α if there is one; None: not within the budget, or not at this price.
 
     Where all rows may be terms, what was not solved to the end is returned, too: the best of all attempts. `kept` is
-    what was kept of the same problem with another C.
+    what was kept of the same problem with another C: then there is one attempt, however far it comes.
     """
     with single_threaded_blas():
         found = None
         if _on_blocks(problem, how, budget):
             found = _attempt_on_blocks(model, problem, how, alpha, kept)
+            if found is not None and kept is not None:  # of many: there is no second attempt
+                return found
         if found is None:
             found = _attempt(model, problem, how, budget, alpha)
         if found is None or found.polished.converged:

@@ -13,6 +13,8 @@ from budgetsvm._polish.path.span_path import SpanPath
 from budgetsvm._polish.polish import Outcome
 from budgetsvm._problem.problem import Problem
 
+_ENOUGH = 0.05  # a gap of the exact machine that tells a good cell from a bad one
+
 
 class FoldPath:
     """A machine on some rows, for any C. It is fitted, as scorers want it, for the C that it was asked for last."""
@@ -76,7 +78,7 @@ class FoldPath:
         alpha = None if self._alpha is None else self._alpha * targets.box
         budget = machine._most_terms
         outcome = solve_exactly(self._empty, problem, how, budget, alpha, kept=self._kept)
-        if outcome is None or not (outcome.polished.converged or how.limits.late()):
+        if outcome is None or not (outcome.polished.gap <= _ENOUGH or how.limits.late()):
             return None
         found = outcome.polished.alpha
         self._alpha = None if found is None else found / targets.box

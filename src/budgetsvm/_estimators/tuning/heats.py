@@ -20,7 +20,8 @@ from budgetsvm._estimators.tuning.scores import Heat
 
 _Indices = NDArray[np.intp]
 
-_LOOSE = 0.03  # the tolerance of heats on samples of the rows
+# The least tolerance of heats on all rows, and on samples of them: a score needs no more.
+_USUAL, _LOOSE = 0.01, 0.03
 
 
 class Task(NamedTuple):
@@ -103,8 +104,8 @@ class Heats:
             "warm_start": False,
             "monitor": None,
         }
-        if task.most_rows < self.most_rows:  # a look, to tell what is worth more
-            own["tol"] = max(machine.tol, _LOOSE)
+        look = task.most_rows < self.most_rows  # to tell what is worth more
+        own["tol"] = max(machine.tol, _LOOSE if look else _USUAL)
         if np.isfinite(self.deadline):
             own["time_limit"] = max(self.deadline - perf_counter(), 1e-3)
         machine.set_params(**own, **self.grid.lines[task.line].parameters())
