@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
 from sklearn.preprocessing import scale
 
 from budgetsvm import BudgetSVC, BudgetSVR
+from budgetsvm._estimators.tuning.grid import Grid
+from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
 from budgetsvm._estimators.tuning.guard.gain import chosen_by_others, is_gain
+from budgetsvm._estimators.tuning.heats import Heats
+from budgetsvm._estimators.tuning.scores import Heat, Scores
 
 
 def tuned(**parameters: Any) -> BudgetSVC:
@@ -128,3 +133,19 @@ def test_a_steady_gain_is_one() -> None:
     assert not is_gain(default[np.newaxis], default)
     assert is_gain(np.array([[0.83]]), default[:1])  # one split alone
     assert not is_gain(np.array([[0.805]]), default[:1])
+
+
+def test_a_default_that_takes_too_long_is_no_default() -> None:
+    X, y = board(100, 0)
+    machine, splits = BudgetSVC(random_state=0), [(np.arange(50, 100), np.arange(50))]
+    scorer, grid = get_scorer("accuracy"), Grid((1.0, 9.0), (0.1, 1.0), ())
+    heats = Heats(machine, grid, X, y, None, splits, scorer, 0, 1, np.inf)
+    default, scores = DefaultCell(heats, None), Scores(grid, 1)
+    assert not default.is_beaten(scores, 0)  # there was no time for anything
+    one = np.ones(1)
+    scores.add(Heat(1, 0, np.array([1]), 50, 0.6 * one, one, one))
+    assert default.is_beaten(scores, 3)
+    default.scores.add(Heat(0, 0, np.array([0]), 50, 0.595 * one, one, one))
+    assert not default.is_beaten(scores, 3)
+    default.scores.add(Heat(0, 0, np.array([0]), 50, 0.5 * one, one, one))
+    assert default.is_beaten(scores, 3)

@@ -20,8 +20,7 @@ from budgetsvm._estimators.tuning.scores import Heat
 
 _Indices = NDArray[np.intp]
 
-# The least tolerance of heats on all rows, and on samples of them: a score needs no more.
-_USUAL, _LOOSE = 0.01, 0.03
+_LOOSE = 0.03  # the tolerance of heats on samples of the rows
 
 
 class Task(NamedTuple):
@@ -104,8 +103,8 @@ class Heats:
             "warm_start": False,
             "monitor": None,
         }
-        look = task.most_rows < self.most_rows  # to tell what is worth more
-        own["tol"] = max(machine.tol, _LOOSE if look else _USUAL)
+        if task.most_rows < self.most_rows:  # a look, to tell what is worth more
+            own["tol"] = max(machine.tol, _LOOSE)
         if np.isfinite(self.deadline):
             own["time_limit"] = max(self.deadline - perf_counter(), 1e-3)
         machine.set_params(**own, **self.grid.lines[task.line].parameters())

@@ -60,8 +60,13 @@ class DefaultCell:
             yield [*range(start, min(n_splits, start + step))], rows
 
     def is_beaten(self, scores: Scores, best: int) -> bool:
-        """Whether others are better, and the best of them, too; by the largest sample on which both were tried."""
+        """Whether others are better, and the best of them, too; by the largest sample on which both were tried.
+
+        Where there was no time for the default cell, not even on a sample, there is none to fit it to all rows either.
+        """
         n_splits = len(self._heats.splits)
+        if not self.scores.counts().any():
+            return bool(scores.counts().any())
         for rows in sorted(self.scores.of_rows, reverse=True):
             if rows not in scores.of_rows:
                 continue
