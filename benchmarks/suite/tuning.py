@@ -1,4 +1,4 @@
-"""A search over C and gamma, in the time of how many fits? And is its choice a good one?"""
+"""A search over C and gamma, in the time of how many fits? Is its choice a good one, and how good is what comes of it?"""
 
 from collections.abc import Iterator
 from time import perf_counter
@@ -11,6 +11,7 @@ from benchmarks.measuring.timing import load_average
 from benchmarks.options import Options
 from benchmarks.problems.data_sets import Problem, Spec
 from benchmarks.report.record import Column, Record, status
+from benchmarks.tuned import table as tuned
 from budgetsvm import BudgetSVC
 from budgetsvm.model_selection import BudgetSVCCV
 
@@ -39,8 +40,8 @@ def takes(spec: Spec, options: Options) -> bool:
     return spec.name == "IJCNN" or (options.full and not spec.big)
 
 
-def run(record: Record, problems: Iterator[Problem], options: Options) -> None:  # noqa: ARG001
-    """Search, and fit all cells for comparison."""
+def run(record: Record, problems: Iterator[Problem], options: Options) -> None:
+    """Search, and fit all cells for comparison; then the machine that finds its parameters beside others."""
     table = record.table("Tuning", _COLUMNS, _NOTE)
     for problem in problems:
         row = measure(problem)
@@ -49,6 +50,8 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
             f"{problem.name}: {row['times']:.1f} times ten fits, {row['best'] - row['test']:.2%} below the best cell",
         )
         table.add(row)
+    if options.data is None:
+        tuned.run(record)
 
 
 def measure(problem: Problem, values: int = 10) -> dict[str, Any]:

@@ -14,6 +14,10 @@ from budgetsvm import BudgetSVC, BudgetSVR, load
 from budgetsvm._estimators.tuning.budget_curve import as_good, candidates
 
 X, Y = make_moons(240, noise=0.2, random_state=0)
+BOARD = np.random.default_rng(0).uniform(0, 4, (240, 2))
+FIELDS = (
+    BOARD.astype(int).sum(axis=1) % 2
+)  # of a chess board, for which the default kernel is too wide
 
 
 def tuned(**parameters: Any) -> BudgetSVC:
@@ -22,21 +26,21 @@ def tuned(**parameters: Any) -> BudgetSVC:
 
 
 def test_a_fit_finds_its_parameters() -> None:
-    model = tuned().fit(X, Y)
+    model = BudgetSVC(C="tune", gamma="tune", budget=40, random_state=0).fit(BOARD, FIELDS)
     assert (model.C, model.gamma) == ("tune", "tune")
     assert model.best_params_["C"] == model.C_
     assert model.kernel_.gamma == model.best_params_["gamma"]
-    assert model.score(X, Y) > 0.9
-    assert len(model.support_vectors_) <= 20
-    assert len(model.cv_results_["params"]) == 100
-    plain = BudgetSVC(budget=20, random_state=0, **model.best_params_).fit(X, Y)
+    assert model.score(BOARD, FIELDS) > 0.9
+    assert len(model.support_vectors_) <= 40
+    assert len(model.cv_results_["params"]) == 10 * 9 + 1  # the default cell is the last
+    plain = BudgetSVC(budget=40, random_state=0, **model.best_params_).fit(BOARD, FIELDS)
     np.testing.assert_array_equal(plain.decision_function(X), model.decision_function(X))
 
 
 def test_one_parameter_alone() -> None:
     model = BudgetSVC(C=3.0, gamma="tune", budget=20, random_state=0).fit(X, Y)
     assert model.C_ == 3.0
-    assert [cell["C"] for cell in model.cv_results_["params"]] == [3.0] * 10
+    assert [cell["C"] for cell in model.cv_results_["params"]] == [3.0] * (9 + 1)
     other = BudgetSVC(C="tune", gamma=0.7, budget=20, random_state=0).fit(X, Y)
     assert other.kernel_.gamma == 0.7
     assert [*other.best_params_] == ["C"]
@@ -72,14 +76,14 @@ def test_regression() -> None:
 
 
 def test_the_budget_has_a_curve() -> None:
-    model = BudgetSVC(C="tune", gamma=1.0, budget="auto", random_state=0).fit(X, Y)
+    model = BudgetSVC(C="tune", gamma="tune", random_state=0).fit(BOARD, FIELDS)
     curve = model.budget_curve_
     assert {"budget", "C", "mean_test_score", "std_test_score"} == set(curve)
     assert (np.diff(curve["budget"]) > 0).all()
     place = curve["budget"].tolist().index(model.best_params_["budget"])
     assert curve["mean_test_score"][place] == pytest.approx(model.best_score_)
     assert curve["mean_test_score"][place] >= 0.997 * curve["mean_test_score"].max()
-    assert model.budget_ <= model.best_params_["budget"] <= len(X)
+    assert model.budget_ <= model.best_params_["budget"] <= len(BOARD)
     assert model.budget == "auto"
 
 

@@ -141,7 +141,8 @@ feature_names_in_ : ndarray of str
 
 _TUNED = """
 best_params_ : dict
-    Where C or gamma are "tune": what was chosen for them and, where `budget` is "auto", for that.
+    Where C or gamma are "tune": what was chosen for them and, where `budget` is "auto", for that. It is what a machine has that
+    is not tuned (C is "scale") unless something else is better by more than noise.
 best_score_ : float
     The mean score (accuracy, or R²) of that on rows held out: the best of many, and so a little too good to be true.
 cv_results_ : dict of ndarray

@@ -6,7 +6,6 @@ values of these two classes, which are computed when a pair has its turn, and fo
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,20 @@ from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._exact.dual import Certificate
-from budgetsvm._model.term_store import TermStore
+from budgetsvm._exact.groups import Block, Groups
+from budgetsvm._exact.kept import Kept
 from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
-from budgetsvm._problem.points import points_of
 from budgetsvm._problem.problem import Problem
-from budgetsvm._problem.rows import Rows, dense_points
 from budgetsvm._problem.targets import SingleTarget, Targets
-from budgetsvm.kernels import Kernel, KernelInPython
+from budgetsvm.kernels import Kernel
 from budgetsvm.losses import EpsilonInsensitive, Hinge
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
-_Block = NDArray[Any]
-_Blocks = tuple[_Block, _Block, _Block, _Block]
+_Blocks = tuple[Block, Block, Block, Block]
+_Start = tuple[_Vector, _Vector | None]  # β and, if it is known, Kβ
 
-_VALUES_AT_ONCE = 1 << 20  # kernel values of a call
 _ROUNDS_AT_ONCE = 32  # of a call, after a first few that have less
 _SET_SIZE = 192  # rows of the core's working set
 # After so many rounds for each set that the rows make, it is time for something else.
@@ -71,40 +68,6 @@ class SolvedDual:
         return self.beta * self.targets.y
 
 
-class Groups:
-    """The rows of a problem in groups, and the kernel values of these."""
-
-    def __init__(self, rows: Rows, kernel: Kernel, members: list[_Indices], limits: Limits) -> None:
-        self.members, self._rows, self._limits = members, rows, limits
-        self._in_python = kernel if isinstance(kernel, KernelInPython) else None
-        self._stores = [
-            TermStore.of(points_of(rows, group), np.zeros(len(group)), kernel, 0)
-            for group in members
-        ]
-        self._kernel = self._stores[0].core_kernel(kernel)
-        every = range(len(members))
-        self.own = [self.values(g, g, limits.n_threads) for g in every]
-
-    def values(self, g: int, h: int, n_threads: int = 1) -> _Block:
-        """Return the kernel values of two groups."""
-        rows, store = self.members[g], self._stores[h]
-        values = np.empty((len(rows), len(self.members[h])), self._rows.dtype)
-        step = max(1, _VALUES_AT_ONCE // max(1, values.shape[1]))
-
-        def fill(start: int) -> None:
-            part = slice(start, start + step)
-            self._limits.tick()
-            if self._in_python is not None:
-                points = (dense_points(self._rows, some) for some in (rows[part], self.members[h]))
-                values[part] = self._in_python.matrix(*points)
-                return
-            source = self._rows.source(rows[part])
-            _core.kernel_block(source, store.arrays, store.size, self._kernel, values[part])
-
-        map_in_order(fill, range(0, len(rows), step), n_threads)
-        return values
-
-
 def solve_blocks(
     kernel: Kernel,
     problem: Problem,
@@ -113,30 +76,37 @@ def solve_blocks(
     show: Callable[[int, SolvedDual], None],
     *,
     start: _Vector | None = None,
+    kept: Kept | None = None,
 ) -> list[SolvedDual] | None:
-    """Solve the duals of all outputs up to a gap, from α if there is one; None: that takes too long.
+    """Solve the duals of all outputs up to a gap, from what was kept or from α if there is one; None: that takes too long.
 
+    Where one C follows another, as in a search, what has not come as far is returned, too: who asked looks at its gap.
     `show` gets to see what is known of an output from time to time.
     """
-    targets = problem.targets
+    targets, kept = problem.targets, kept or Kept(lasting=False)
     if isinstance(targets, PairTargets):
-        return _solve_pairs(kernel, problem, limits, goal, show)
+        return _solve_pairs(kernel, problem, limits, goal, show, kept=kept)
     n = len(problem.rows)
     every = np.arange(n)
-    values = Groups(problem.rows, kernel, [every], limits).own[0]
+    values = kept.groups(lambda: Groups(problem.rows, kernel, [every], limits)).own[0]
     nobody = np.empty((0, 0), values.dtype)
     blocks = values, values[:, :0].copy(), values[:0], nobody
 
     def solve(c: int) -> SolvedDual | None:
         single = targets.of_output(c)
-        beta = np.zeros(n)
-        if start is not None and targets.count == 1:
-            alpha = single.loss.feasible(start / single.box) * single.box
-            beta = single.balanced(alpha, single.slack(np.zeros(n))) * single.y
-        output = _Output(every, blocks, single, goal, limits)
-        return output.climb(beta, lambda now: show(c, now))
+        output = _Output(every, blocks, single, goal, limits, gives_up=not kept.lasting)
+        begin: _Start | None = kept.point(c, single)
+        if begin is None and start is not None and targets.count == 1:
+            begin = _from_alpha(single, start), None
+        return kept.reached(c, output.climb(begin, lambda now: show(c, now)))
 
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))
+
+
+def _from_alpha(targets: SingleTarget, alpha: _Vector) -> _Vector:
+    """Return a feasible β near α."""
+    feasible = targets.loss.feasible(alpha / targets.box) * targets.box
+    return np.asarray(targets.balanced(feasible, targets.slack(np.zeros(len(alpha)))) * targets.y)
 
 
 def _solve_pairs(
@@ -145,12 +115,14 @@ def _solve_pairs(
     limits: Limits,
     goal: float,
     show: Callable[[int, SolvedDual], None],
+    *,
+    kept: Kept,
 ) -> list[SolvedDual] | None:
     """Solve the problems of all pairs of classes."""
     targets = problem.targets
     assert isinstance(targets, PairTargets)
     members = targets.rows_of_classes
-    groups = Groups(problem.rows, kernel, members, limits)
+    groups = kept.groups(lambda: Groups(problem.rows, kernel, members, limits))
 
     def solve(c: int) -> SolvedDual | None:
         a, b = pairs_of(targets.n_classes)[c].tolist()
@@ -158,10 +130,11 @@ def _solve_pairs(
         y = np.ones(len(rows))
         y[len(members[a]) :] = -1.0
         single = SingleTarget.of_labels(y, targets.box[rows], targets.loss)
-        cross = groups.values(a, b)
-        blocks = groups.own[a], cross, np.ascontiguousarray(cross.T), groups.own[b]
-        output = _Output(rows, blocks, single, goal, limits)
-        return output.climb(np.zeros(len(rows)), lambda now: show(c, now))
+        cross, back = groups.cross(a, b, keep=kept.lasting)
+        blocks = groups.own[a], cross, back, groups.own[b]
+        output = _Output(rows, blocks, single, goal, limits, gives_up=not kept.lasting)
+        found = output.climb(kept.point(c, single), lambda now: show(c, now))
+        return kept.reached(c, found)
 
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))
 
@@ -180,12 +153,14 @@ class _Output:
     targets: SingleTarget
     goal: float
     limits: Limits
+    gives_up: bool  #: where the goal is out of reach
 
-    def climb(self, beta: _Vector, show: Callable[[SolvedDual], None]) -> SolvedDual | None:
-        """Climb from β, which is feasible, until the gap is small enough; None: it takes too long."""
+    def climb(self, start: _Start | None, show: Callable[[SolvedDual], None]) -> SolvedDual | None:
+        """Climb from a feasible β, whose values may be known, until the gap is small enough; None: it takes too long."""
         n, bounds = len(self.rows), self._bounds()
         target = bounds[0]
-        residual = target - _times(self.blocks, beta) if beta.any() else target.copy()
+        beta, f = (np.zeros(n), np.zeros(n)) if start is None else start
+        residual = target - (_times(self.blocks, beta) if f is None else f)
         most = max(_FEWEST_ROUNDS, _ROUNDS_PER_SET * -(-n // _SET_SIZE))
         rounds, at_once = 0, 1
         problem = self.blocks, bounds, (beta, residual), self.targets.constants
@@ -201,7 +176,7 @@ class _Output:
                 return solved
             # rounding errors are all that is left, or it takes too long
             if made < at_once or rounds >= most:
-                return None
+                return None if self.gives_up else solved
             at_once = min(2 * at_once, _ROUNDS_AT_ONCE)
 
     def _bounds(self) -> tuple[_Vector, _Vector, _Vector, float]:

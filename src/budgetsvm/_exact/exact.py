@@ -20,6 +20,7 @@ from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascen
 from budgetsvm._exact.blocks import SolvedDual, held_values, solve_blocks, suits
 from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
 from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms, model_of, whole
+from budgetsvm._exact.kept import Kept
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Outcome, Polishing
@@ -87,15 +88,20 @@ def solve_exactly(
     how: Polishing,
     budget: int,
     alpha: _Vector | None,
+    *,
+    kept: Kept | None = None,
 ) -> Outcome | None:
     """Solve the full problem, from α if there is one; None: not within the budget, or not at this price.
 
-    Where all rows may be terms, what was not solved to the end is returned, too: the best of all attempts.
+    Where all rows may be terms, what was not solved to the end is returned, too: the best of all attempts. `kept` is
+    what was kept of the same problem with another C: then there is one attempt, however far it comes.
     """
     with single_threaded_blas():
         found = None
         if _on_blocks(problem, how, budget):
-            found = _attempt_on_blocks(model, problem, how, alpha)
+            found = _attempt_on_blocks(model, problem, how, alpha, kept)
+            if found is not None and kept is not None:  # of many: there is no second attempt
+                return found
         if found is None:
             found = _attempt(model, problem, how, budget, alpha)
         if found is None or found.polished.converged:
@@ -160,7 +166,11 @@ def _on_blocks(problem: Problem, how: Polishing, budget: int) -> bool:
 
 
 def _attempt_on_blocks(
-    model: KernelExpansion, problem: Problem, how: Polishing, alpha: _Vector | None
+    model: KernelExpansion,
+    problem: Problem,
+    how: Polishing,
+    alpha: _Vector | None,
+    kept: Kept | None = None,
 ) -> Outcome | None:
     """Solve the full problem with all kernel values at hand; None: that is not the way."""
     observer, goal = how.observer, min(_OF_TOLERANCE * how.limits.tol, _CLOSER)
@@ -180,7 +190,8 @@ def _attempt_on_blocks(
         observer.in_polish(PolishMoment(now.found.gap, now.passes, objective, state))
 
     try:
-        duals = solve_blocks(model.kernel, problem, how.limits, goal, show, start=alpha)
+        limits = how.limits
+        duals = solve_blocks(model.kernel, problem, limits, goal, show, start=alpha, kept=kept)
     except OutOfTime:  # what there is is better than nothing
         # In their order: threads show them in any.
         duals = [latest[c] for c in range(count)] if len(latest) == count else None

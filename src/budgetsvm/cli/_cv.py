@@ -6,6 +6,8 @@ import click
 
 from budgetsvm.cli._data import data_options, read_data, true_labels
 from budgetsvm.cli._evaluate import accuracy, r2, squared_correlation, squared_error
+from budgetsvm.cli._grid.options import grid_options
+from budgetsvm.cli._grid.table import lines_of, words_for_train
 from budgetsvm.cli._options.effects import warn_without_effect
 from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
@@ -16,6 +18,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 @svm_options
 @data_options
 @click.option("-v", "folds", type=click.IntRange(2), default=5, help="Number of folds.")
+@grid_options
 @quiet_option
 @json_option
 @click.argument("data")
@@ -24,13 +27,40 @@ def command(data: str, folds: int, **options: Any) -> None:
 
     A one-class machine says which rows are like most others: 1, and the label of others is -1 or anything below 0.
 
-    The options are those of budgetsvm train.
+    The options are those of budgetsvm train. With --grid, the best C and gamma are searched for, and --time-limit is
+    that of the search; it takes a fraction of the time that a cross-validation of every cell would.
 
     \b
       budgetsvm cv -v 5 -c 32 -g 2 ijcnn1
+      budgetsvm cv --grid --log2c -1,9,2 --log2g -5,3,2 -B 500 ijcnn1
     """
     warn_without_effect(options)
-    cross_validate(data, folds, options)
+    (search_grid if options["grid"] else cross_validate)(data, folds, options)
+
+
+def search_grid(data: str, folds: int, options: dict[str, Any]) -> None:
+    """Print the scores of all cells of a search, and the best one in the words of ``budgetsvm train``."""
+    if options["svm_type"] == "one-class":
+        raise click.UsageError("--grid is for -s 0 and -s 3: a one-class machine has no C")
+    if not options["polish"]:
+        raise click.UsageError("--grid needs the polish: leave out --no-polish")
+    import_sklearn()
+    from budgetsvm.cli._grid.search import search
+
+    X, y, _ = read_data(data, options)
+    facts = search(X, y, folds, options)
+    print_facts(facts, as_json=options["as_json"], otherwise=lambda: _print_grid(facts, options))
+
+
+def _print_grid(facts: dict[str, Any], options: dict[str, Any]) -> None:
+    if not options["quiet"]:
+        for line in lines_of(facts):
+            click.echo(line)
+        click.echo()
+    score = facts["best"]["score"]
+    shown = f"Accuracy = {100 * score:g}%" if facts["measure"] == "accuracy" else f"R² = {score:g}"
+    click.echo(f"Cross Validation {shown}")
+    click.echo(words_for_train(facts["best"]))
 
 
 def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:

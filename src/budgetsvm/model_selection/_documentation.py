@@ -22,11 +22,12 @@ scoring : str, callable or None, default=None
 refit : bool, default=True
     Whether to fit a machine with the best parameters to all rows.
 halving : bool, default=True
-    Whether to leave out on the way what does badly, where there are more than 4,000 training rows: every gamma is tried
-    on a sample of the rows of two folds, the better half on four times as many, and so on; the best four, with the
-    C near their best one, on all folds. False: all cells on all folds.
+    Whether to leave out on the way what does badly: every gamma is tried on two folds, and on a sample of the rows where more
+    than 4,000 are to be trained on; the better half goes on to four times as many rows, and so on; the best half, four
+    at least, with the C near their best one, to all folds. False: all cells on all folds.
 time_limit : float or None, default=None
-    Seconds after which ``fit`` ends with the best that it has found; the search takes 70 % of them at most.
+    Seconds after which ``fit`` ends with the best that it has found; with `refit`, the search takes 70 % of them
+    at most.
 random_state : int, RandomState, Generator or None, default=None
     Determines the order in which training points are visited, and which rows are in samples; the same for all cells.
 n_jobs : int or None, default=None

@@ -75,6 +75,7 @@ class Search(Reports, TakesParameters):
             self.random_state,
             self.time_limit,
             int(self.verbose),
+            refit=refit,
         )
         data = Data(X, y, groups, sample_weight)
         found = search(machine, wanted, data, started)

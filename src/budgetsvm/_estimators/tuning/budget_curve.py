@@ -1,6 +1,6 @@
 """The budget by its curve: scores on rows held out over growing budgets, and the smallest one that is as good as the best."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -18,18 +18,22 @@ from budgetsvm._estimators.user_input import AUTO
 from budgetsvm._exact.budget import LEARNED
 
 _PARTS, _MULTIPLES = (8, 4, 2), (2, 4)  # of the budget that cells are compared with
+_MORE = (8, 16)  # multiples that are tried, too, as far as a limit of time allows for them
+_FEW_ROWS = 2500  # for which a machine of all of them takes less time than to learn terms
 _NEAR = 1  # values of C on either side of the best one: with more terms a smaller one may be better
 # What a smaller model may be worse by: as much as the standard error of its difference to the best, and no more than that.
 _TOLERANCE = 2e-3  # of the best score
 _VALUE_BYTES, _HELD_SHARE = 8, 0.5
 _FEWEST_SPLITS = 2
 _GROWTH = 1.5  # with which power of the budget the time grows, roughly
+_REFIT = 2.0  # times a split of the search: the fit to all rows, which are more, from nothing
 
 
 @dataclass(frozen=True)
 class Candidates:
     """Budgets to choose from: `first` is the one that cells are compared with."""
 
+    usual: int  #: of a machine that is not tuned
     first: int
     smaller: tuple[int, ...]  #: falling
     larger: tuple[int, ...]  #: rising
@@ -49,26 +53,41 @@ def candidates(machine: BudgetMachine, X: Any, y: Any, sample_weight: Any) -> Ca
     n = len(targets)
     usual = probe._budget_for(X, targets, probe._resolved(settings.kernel, X)) or LEARNED
     if usual == n and targets.count > 1:  # many pairs take much longer in a span than all rows do
-        return Candidates(n, (), ())
+        return Candidates(n, n, (), ())
+    if usual == n <= _FEW_ROWS:
+        return Candidates(n, n, _parts_of(n, min(LEARNED, n)), ())
     first = min(LEARNED, n)
     memory = machine.memory_limit or default_limit()
     most = min(n // 2, int(_HELD_SHARE * memory / (_VALUE_BYTES * n)))
-    larger = tuple(b for b in (k * first for k in _MULTIPLES) if b <= most)
+    timed = machine.time_limit is not None
+    multiples = (*_MULTIPLES, *_MORE) if timed else _MULTIPLES
+    larger = tuple(b for b in (k * first for k in multiples) if b <= most)
     if usual == n:
-        larger = (n,) if n > first else ()
-    smaller = tuple(dict.fromkeys(max(1, first // k) for k in reversed(_PARTS)))
-    return Candidates(first, tuple(b for b in smaller if b < first), larger)
+        larger = (*(larger if timed else ()), n) if n > first else ()
+    return Candidates(usual, first, _parts_of(first, first), larger)
+
+
+def _parts_of(first: int, largest: int) -> tuple[int, ...]:
+    """Return budgets below the first one, falling, that are the largest or parts of it."""
+    parts = dict.fromkeys(max(1, largest // k) for k in (1, *reversed(_PARTS)))
+    return tuple(budget for budget in parts if budget < first)
 
 
 class BudgetCurve:
-    """Tries budgets with the gamma that has won, and the C near the one that has."""
+    """Tries budgets with the C near the one that has won, and its gamma; larger ones also with the next larger gamma.
 
-    def __init__(self, heats: Heats, scores: Scores, budgets: Candidates, best: int) -> None:
-        """Begin with the best cell, of the first budget."""
+    With few terms a wide kernel wins that more of them would make too smooth: the best gamma grows with the budget.
+    """
+
+    def __init__(
+        self, heats: Heats, scores: Scores, budgets: Candidates, best: int, *, ends: float
+    ) -> None:
+        """Begin with the best cell, of the first budget; `ends` is when a fit to all rows has to be done."""
+        self._ends = ends
         self._heats, self._scores, self._budgets = heats, scores, budgets
         grid = scores.grid
         C, line = divmod(best, len(grid.lines))
-        self._gamma = line % max(1, len(grid.gammas))
+        self._gammas = {budgets.first: line % max(1, len(grid.gammas))}
         every = np.arange(len(grid.Cs))
         self._Cs = every[abs(every - C) <= _NEAR]
         known = np.isfinite(scores.values[C, line])
@@ -84,7 +103,7 @@ class BudgetCurve:
             (self._budgets.smaller, self._is_good),
         ):
             for budget in budgets:
-                if not (self._try(budget, progress) and wanted(budget)):
+                if not (self._try(budget, self._nearby(budget), progress) and wanted(budget)):
                     break
         good = [budget for budget in self._best_C if self._is_good(budget)]
         chosen = min(good)
@@ -102,21 +121,30 @@ class BudgetCurve:
             "std_test_score": scores.std(axis=1),
         }
 
-    def _try(self, budget: int, progress: SearchProgress) -> bool:
+    def _nearby(self, budget: int) -> list[int]:
+        """Return the gammas to try with a budget, by their numbers."""
+        if budget < self._budgets.first:
+            return [self._gammas[self._budgets.first]]
+        gamma = self._gammas[max(self._gammas)]
+        return [gamma, gamma + 1] if gamma + 1 < len(self._scores.grid.gammas) else [gamma]
+
+    def _try(self, budget: int, gammas: list[int], progress: SearchProgress) -> bool:
         """Return whether there was time for this budget."""
-        if not self._afford(budget):
+        if not self._afford(budget, len(gammas)):
             return False
-        name, line = f"{budget:,} terms", self._line(budget)
-        progress.at(name)
-        tasks = [Task(line, split, self._Cs, self._rows) for split in self._splits]
-        found = self._heats.run(tasks, lambda: None)
+        lines = [self._line_of(budget, gamma) for gamma in gammas]
+        progress.at(f"{budget:,} terms")
+        tasks = [Task(line, k, self._Cs, self._rows) for k in self._splits for line in lines]
+        heats = replace(self._heats, deadline=self._ends - self._refit_seconds(budget))
+        found = heats.run(tasks, lambda: None)
         if len(found) < len(tasks) or any(len(t.scores) < len(self._Cs) for t in found):
             return False
         for heat in found:
             self._scores.add(heat)
-        self._pace = self._measured(line, budget)
-        means = self._scores.means()[self._Cs, line]
-        self._best_C[budget] = int(self._Cs[np.nanargmax(means)])
+        self._pace = self._measured(lines[0], budget)
+        means = self._scores.means()[self._Cs][:, lines]
+        C, gamma = np.unravel_index(np.nanargmax(means), means.shape)
+        self._best_C[budget], self._gammas[budget] = int(self._Cs[C]), gammas[gamma]
         return True
 
     def _measured(self, line: int, budget: int) -> float:
@@ -124,10 +152,10 @@ class BudgetCurve:
         of_splits = np.nansum(self._scores.fit_seconds[self._Cs, line], axis=0)[self._splits]
         return float(of_splits.mean() / float(budget) ** _GROWTH)
 
-    def _afford(self, budget: int) -> bool:
+    def _afford(self, budget: int, n_lines: int) -> bool:
         """Return whether there is time for a budget, on two splits at least; the others are left out from then on."""
-        seconds = self._pace * budget**_GROWTH / self._heats.n_threads
-        left = self._heats.deadline - perf_counter()
+        seconds = n_lines * self._pace * budget**_GROWTH / self._heats.n_threads
+        left = self._ends - self._refit_seconds(budget) - perf_counter()
         if not np.isfinite(left) or left > seconds * len(self._splits):
             return True
         some = int(left / seconds) if left > 0 else 0
@@ -136,9 +164,16 @@ class BudgetCurve:
         self._splits = self._splits[:some]
         return True
 
+    def _refit_seconds(self, budget: int) -> float:
+        """Return how long a fit to all rows will take, in all threads."""
+        return _REFIT * self._pace * float(budget**_GROWTH)
+
     def _line(self, budget: int) -> int:
+        return self._line_of(budget, self._gammas[budget])
+
+    def _line_of(self, budget: int, gamma: int) -> int:
         grid = self._scores.grid
-        return grid.budgets.index(budget) * max(1, len(grid.gammas)) + self._gamma
+        return grid.budgets.index(budget) * max(1, len(grid.gammas)) + gamma
 
     def _scores_of(self, budget: int) -> NDArray[np.float64]:
         return np.asarray(

@@ -7,10 +7,13 @@ from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.tuning.held_out import HeldOutRows
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
 from budgetsvm._exact.exact import solve_exactly
+from budgetsvm._exact.kept import Kept
 from budgetsvm._learn.learn import reduce_to_budget
 from budgetsvm._polish.path.span_path import SpanPath
 from budgetsvm._polish.polish import Outcome
 from budgetsvm._problem.problem import Problem
+
+_ENOUGH = 0.05  # a gap of the exact machine that tells a good cell from a bad one
 
 
 class FoldPath:
@@ -29,6 +32,7 @@ class FoldPath:
         self._problem, self._empty = problem, machine._expansion
         self._path: SpanPath | None = None
         self._alpha: Any = None  # of the exact machine before, as a share of its bounds
+        self._kept, self._how = Kept(), machine._polishing(self._training, self._training.observers)
         few = len(problem.rows) <= machine._most_terms
         if not (few and machine._may_be_exact(problem, self._training, known=False)):
             self._learn_terms()
@@ -37,7 +41,7 @@ class FoldPath:
         machine, training = self.machine, self._training
         problem = machine._find_terms(self._problem, training)
         model = reduce_to_budget(machine._expansion, training.settings)
-        self._path = SpanPath(model, problem, machine._polishing(training, training.observers))
+        self._path = SpanPath(model, problem, self._how)
 
     def solve(self, C: Any, held_out: HeldOutRows) -> BudgetMachine:
         """Return the machine with the solution for this C, for a look at the rows held out."""
@@ -53,6 +57,7 @@ class FoldPath:
 
     def close(self) -> None:
         """Let go of kernel values."""
+        self._kept = Kept()
         if self._path is not None:
             self._path.close()
 
@@ -66,14 +71,14 @@ class FoldPath:
 
     def _solve_exactly(self, scale: float) -> Outcome | None:
         """Solve the full problem, where all rows may be terms; None: that has led nowhere."""
-        machine, training = self.machine, self._training
+        machine, how = self.machine, self._how
         machine._expansion = self._empty
         targets = self._problem.targets.scaled(scale)
         problem = Problem(self._problem.rows, targets, self._problem.n_total)
-        how = machine._polishing(training, training.observers)
         alpha = None if self._alpha is None else self._alpha * targets.box
-        outcome = solve_exactly(machine._expansion, problem, how, machine._most_terms, alpha)
-        if outcome is None or not (outcome.polished.converged or how.limits.late()):
+        budget = machine._most_terms
+        outcome = solve_exactly(self._empty, problem, how, budget, alpha, kept=self._kept)
+        if outcome is None or not (outcome.polished.gap <= _ENOUGH or how.limits.late()):
             return None
         found = outcome.polished.alpha
         self._alpha = None if found is None else found / targets.box

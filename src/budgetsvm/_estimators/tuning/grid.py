@@ -17,8 +17,8 @@ from budgetsvm.kernels._interface import KernelWithGamma
 #: A number of values, or these values.
 Values: TypeAlias = int | ArrayLike
 
-_LEAST_C, _LARGEST_C = 0.1, 1e3
-_FARTHEST_GAMMA = 32.0  # times, and a part, of gamma="scale"
+# The middle of the values, and the farthest of them, as a multiple and a part of it; of gamma it is that of "scale".
+_MIDDLE_C, _FARTHEST_C, _FARTHEST_GAMMA = 10.0, 100.0, 32.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Grid:
 
 def penalties(Cs: Values) -> tuple[Any, ...]:
     """Return values of C, rising; a number asks for so many around 1, more of them above than below."""
-    given = _listed("Cs", Cs, _LEAST_C, _LARGEST_C)
+    given = _listed("Cs", Cs, _MIDDLE_C, _FARTHEST_C)
     for C in given:
         _named("Cs", C, check_penalty)
     return tuple(sorted({*given}, key=check_penalty))
@@ -85,8 +85,7 @@ def gammas_for(gammas: Values | None, machine: Any, X: Any) -> tuple[float, ...]
             return ()
         message = f"gammas={gammas!r} cannot be tried with kernel={machine.kernel!r}, which has none of its own"
         raise ValueError(message)
-    scale = _number(kernel, X)
-    given = _listed("gammas", gammas, scale / _FARTHEST_GAMMA, scale * _FARTHEST_GAMMA)
+    given = _listed("gammas", gammas, _number(kernel, X), _FARTHEST_GAMMA)
     numbers = []
     for gamma in given:
         made = _named("gammas", gamma, _kernel_of(machine))
@@ -109,12 +108,12 @@ def is_auto(budget: Any) -> bool:
     return isinstance(budget, str) and budget == AUTO
 
 
-def _listed(name: str, values: Values, least: float, largest: float) -> list[Any]:
-    """Return values that are given, or so many between two numbers."""
+def _listed(name: str, values: Values, middle: float, farthest: float) -> list[Any]:
+    """Return values that are given, or so many around the middle, which is one of them where their number is odd."""
     if np.ndim(values) == 0:
         count = check_count(name, values, least=1)
-        middle = float(np.sqrt(least * largest))
-        return [float(x) for x in np.geomspace(least, largest, count)] if count > 1 else [middle]
+        powers = np.linspace(-1, 1, count) if count > 1 else np.zeros(1)
+        return [float(x) for x in middle * farthest**powers]
     given = list(values)  # type: ignore[arg-type]
     if not given:
         message = f"{name} must be a number of values, or a list of some, not {values!r}"

@@ -1,8 +1,9 @@
-"""Which cells get how many rows and splits: successive halving over lines, from few rows to all, from one split to all.
+"""Which cells get how many rows and splits: successive halving over lines, from few rows to all, from two splits to all.
 
 K. Jamieson, A. Talwalkar: Non-stochastic Best Arm Identification and Hyperparameter Optimization. AISTATS 2016. A line is
 all C with the same terms; the better half of the lines goes on to four times the rows, and there with the C
-near their best one. What is left at the end is tried on all splits.
+near their best one. What is left at the end is tried on all splits. Few rows have no samples: scores of still fewer are
+noisy. There the better half of the lines goes on from two splits to all.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,7 @@ from budgetsvm._estimators.tuning.heats import Heats, Task
 from budgetsvm._estimators.tuning.progress import SearchProgress
 from budgetsvm._estimators.tuning.scores import Scores
 
-# Up to so many training rows nobody is left behind: it costs little, and scores of few rows are noisy.
-_FEW_ROWS, _MORE = 4000, 4
+_FEW_ROWS, _MORE = 4000, 4  # training rows that are not sampled; times the rows of the stage before
 _FEWEST_LINES = 4
 _FEW_C = 5  # values of C, all of which are tried
 _NEAR, _NEAR_AT_LAST = 3, 2  # values of C on either side of the best, that a line goes on with
@@ -35,7 +35,8 @@ class Race:
         progress: SearchProgress,
     ) -> None:
         self._heats, self._scores, self._progress = heats, scores, progress
-        self._halving = halving and heats.most_rows > _FEW_ROWS
+        many_rows = heats.most_rows > _FEW_ROWS
+        self._halving = halving and (many_rows or len(lines) > _FEWEST_LINES)
         self._lines = _from_the_middle(lines)
         # The C that lines are tried with on all splits.
         self._finals: dict[int, NDArray[np.int64]] = {}
@@ -44,19 +45,17 @@ class Race:
     def run(self) -> None:
         """Try cells until all that are worth it are known, or the time is up."""
         n_splits, rows = len(self._heats.splits), self._heats.most_rows
-        looks = sorted(
-            {0, n_splits // 2}
-        )  # far from each other, where rows are in the order of time
+        looks = first_looks(n_splits)
         self._progress.expect(self._work(len(looks)))
         for sample in self._samples():
-            if not self._stage(looks, sample):
+            if not self._stage(looks, sample, _looks(sample)):
                 return
             self._lines = self._best_first()[: max(_FEWEST_LINES, -(-len(self._lines) // 2))]
         self._finals = {line: self._Cs(line, rows) for line in self._lines}
         # All at once keeps all threads busy; but where the time may be up, lines are to have the same splits.
         timed = np.isfinite(self._heats.deadline)
         for splits in [[k] for k in range(n_splits)] if timed else [[*range(n_splits)]]:
-            if not self._stage(splits, rows):
+            if not self._stage(splits, rows, _name(rows, splits[0])):
                 return
             self._lines = self._best_first()
 
@@ -64,7 +63,7 @@ class Race:
         """Return the stages that are to come, by their names, with the rows of each."""
         work, lines, rows = {}, len(self._lines), self._heats.most_rows
         for sample in self._samples():
-            work[_name(sample, 0)] = float(lines * n_looks * sample)
+            work[_looks(sample)] = float(lines * n_looks * sample)
             lines = min(lines, max(_FEWEST_LINES, -(-lines // 2)))
         n_splits = len(self._heats.splits)
         if np.isfinite(self._heats.deadline):
@@ -72,11 +71,9 @@ class Race:
         return work | {_name(rows, 0): float(lines * rows * n_splits)}
 
     def _samples(self) -> list[int]:
-        """Return how many training rows there are in one stage after the other, before all of them are."""
-        stages = [self._heats.most_rows]
-        while self._halving and stages[0] > _FEW_ROWS:
-            stages.insert(0, max(_FEW_ROWS, -(-stages[0] // _MORE)))
-        return stages[:-1]
+        """Return how many training rows there are in one stage after the other, before lines are tried on all splits."""
+        sizes = sample_sizes(self._heats.most_rows)
+        return (sizes[:-1] or sizes) if self._halving else []
 
     def _afford(self, rows: int) -> bool:
         """Leave out lines that there is no time for, the worst first; return whether there are some left."""
@@ -85,17 +82,13 @@ class Race:
             self._lines = self._lines[: int(left / (self._pace * rows))]
         return bool(self._lines) and left > 0
 
-    def _stage(self, splits: Sequence[int], rows: int) -> bool:
+    def _stage(self, splits: Sequence[int], rows: int, name: str) -> bool:
         """Try all lines, or those that there is time for; return whether there is time to go on."""
         if not self._afford(len(splits) * rows):
             return False
-        tasks = [
-            Task(line, split, self._Cs(line, rows), rows)
-            for split in splits
-            for line in self._lines
-        ]
+        tasks = [self._task(line, split, rows) for split in splits for line in self._lines]
+        tasks = [task for task in tasks if len(task.Cs)]
         begun, done = perf_counter(), 0
-        name = _name(rows, splits[0])
         self._progress.at(name)
 
         def tell() -> None:
@@ -109,6 +102,12 @@ class Race:
         if found:
             self._pace = (perf_counter() - begun) / (len(found) * rows)
         return not self._heats.late()
+
+    def _task(self, line: int, split: int, rows: int) -> Task:
+        """Return what is not yet known of a line on a split."""
+        Cs, scores = self._Cs(line, rows), self._scores
+        known = (scores.rows[Cs, line] == rows) & np.isfinite(scores.values[Cs, line, split])
+        return Task(line, split, Cs[~known], rows)
 
     def _best_first(self) -> list[int]:
         """Return the lines from the best on."""
@@ -130,8 +129,25 @@ class Race:
         return every[abs(every - best) <= near]
 
 
+def sample_sizes(rows: int) -> list[int]:
+    """Return how many training rows there are in one stage after the other; all of them in the last one."""
+    stages = [rows]
+    while stages[0] > _FEW_ROWS:
+        stages.insert(0, max(_FEW_ROWS, -(-stages[0] // _MORE)))
+    return stages
+
+
+def first_looks(n_splits: int) -> list[int]:
+    """Return the splits to begin with: far from each other, as rows may be in the order of time."""
+    return sorted({0, n_splits // 2})
+
+
 def _name(rows: int, split: int) -> str:
     return f"{rows:,} rows, split {split + 1}"
+
+
+def _looks(rows: int) -> str:
+    return f"{rows:,} rows, first looks"
 
 
 def _from_the_middle(lines: Sequence[int]) -> list[int]:

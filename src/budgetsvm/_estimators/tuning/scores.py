@@ -32,6 +32,7 @@ class Scores:
         shape = len(grid.Cs), n_lines, n_splits
         self.values, self.fit_seconds, self.score_seconds = (np.full(shape, np.nan) for _ in "123")
         self.rows = np.zeros(shape[:2], np.int64)  #: of the largest sample that a cell was tried on
+        self.of_rows: dict[int, _Array] = {}  #: values of every sample, by its size
 
     def add(self, heat: Heat) -> None:
         """Take down what was found; scores of fewer rows make way for those of more."""
@@ -40,6 +41,8 @@ class Scores:
         for array in (self.values, self.fit_seconds, self.score_seconds):
             array[less, heat.line] = np.nan
         self.rows[some, heat.line] = heat.rows
+        every = self.of_rows.setdefault(heat.rows, np.full_like(self.values, np.nan))
+        every[some, heat.line, heat.split] = heat.scores
         for array, new in (
             (self.values, heat.scores),
             (self.fit_seconds, heat.fit_seconds),
@@ -65,39 +68,65 @@ class Scores:
         Cells that were tried on more rows come first, and of these the ones on more splits: those that were abandoned
         on the way were worse there, and scores of different rows or splits are not to be compared.
         """
-        means = np.nan_to_num(self.means(), nan=-np.inf).ravel()
-        return np.lexsort(
-            (np.arange(means.size), -means, -self.counts().ravel(), -self.rows.ravel())
-        )
+        return _order(self.rows.ravel(), self.counts().ravel(), self.means().ravel())
 
     def results(self) -> dict[str, Any]:
         """Return them as scikit-learn's searches do, with how many splits and rows every cell was tried on."""
-        cells, order = self.grid.cells(), self.order()
+        cells = self.grid.cells()
         found: dict[str, Any] = {}
         for name, seconds in (("fit", self.fit_seconds), ("score", self.score_seconds)):
             mean, deviation = _means(seconds)
             found[f"mean_{name}_time"] = np.nan_to_num(mean).ravel()
             found[f"std_{name}_time"] = np.nan_to_num(deviation).ravel()
         for name in cells[0]:
-            values = np.array([cell[name] for cell in cells])
+            values = _column([cell[name] for cell in cells])
             found[f"param_{name}"] = np.ma.MaskedArray(values, mask=np.zeros(len(cells), bool))
         found["params"] = cells
         flat = self.values.reshape(len(cells), -1)
         found |= {f"split{k}_test_score": flat[:, k] for k in range(flat.shape[1])}
         mean, deviation = _means(self.values)
         found["mean_test_score"], found["std_test_score"] = mean.ravel(), deviation.ravel()
-        found["rank_test_score"] = self._ranks(order)
         found["n_splits"], found["n_rows"] = self.counts().ravel(), self.rows.ravel().copy()
+        found["rank_test_score"] = _ranks(found)
         return found
 
-    def _ranks(self, order: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return ranks from 1 on, the same for cells that are equally good."""
-        keys = np.column_stack([self.rows.ravel(), self.counts().ravel(), self.means().ravel()])
-        best_first = np.nan_to_num(keys[order], nan=-np.inf)
-        worse = np.append(True, (best_first[1:] != best_first[:-1]).any(axis=1))
-        ranks = np.empty(len(order), np.int32)
-        ranks[order] = np.maximum.accumulate(np.where(worse, np.arange(1, len(order) + 1), 0))
-        return ranks
+
+def with_cells(results: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Return results with those of other cells behind them, and ranks of all."""
+    found: dict[str, Any] = {}
+    for name, values in results.items():
+        if name == "params":
+            found[name] = [*values, *more[name]]
+        elif name.startswith("param_"):
+            both = _column([*values.tolist(), *more[name].tolist()])
+            found[name] = np.ma.MaskedArray(both, mask=np.zeros(len(both), bool))
+        else:
+            found[name] = np.concatenate([values, more[name]])
+    found["rank_test_score"] = _ranks(found)
+    return found
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """Return values of a parameter; numbers stay numbers beside words."""
+    words = any(isinstance(value, str) for value in values)
+    return np.array(values, dtype=object if words else None)
+
+
+def _order(rows: NDArray[np.int64], counts: NDArray[np.int64], means: _Array) -> NDArray[np.int64]:
+    """Return cells from the best to the worst."""
+    known = np.nan_to_num(means, nan=-np.inf)
+    return np.lexsort((np.arange(len(means)), -known, -counts, -rows))
+
+
+def _ranks(results: dict[str, Any]) -> NDArray[np.int32]:
+    """Return ranks from 1 on, the same for cells that are equally good."""
+    keys = [results[name] for name in ("n_rows", "n_splits", "mean_test_score")]
+    order = _order(*keys)
+    best_first = np.nan_to_num(np.column_stack(keys)[order], nan=-np.inf)
+    worse = np.append(True, (best_first[1:] != best_first[:-1]).any(axis=1))
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.maximum.accumulate(np.where(worse, np.arange(1, len(order) + 1), 0))
+    return ranks
 
 
 def _means(values: _Array) -> tuple[_Array, _Array]:

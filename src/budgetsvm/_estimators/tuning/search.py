@@ -29,10 +29,11 @@ from budgetsvm._estimators.tuning.grid import (
     is_auto,
     penalties,
 )
+from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
 from budgetsvm._estimators.tuning.heats import Heats
-from budgetsvm._estimators.tuning.progress import search_progress
+from budgetsvm._estimators.tuning.progress import SearchProgress, search_progress
 from budgetsvm._estimators.tuning.race import Race
-from budgetsvm._estimators.tuning.scores import Scores
+from budgetsvm._estimators.tuning.scores import Scores, with_cells
 
 # Of a time limit: the rest is for the fit to all rows. Where the budget is to be found, too, cells race for a part of it.
 _SEARCH_SHARE, _RACE_SHARE = 0.7, 0.6
@@ -53,6 +54,8 @@ class Wanted:
     random_state: Any = None
     time_limit: float | None = None
     verbose: int = 0
+    refit: bool = True  #: a fit to all rows follows, in the same time
+    guarded: bool = False  #: the machine as it is takes part, and stays unless a cell is better
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,22 +97,35 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
     scores = Scores(heats.grid, len(heats.splits))
     # BLAS of heats in other threads is held back from here: threadpoolctl listens to one thread only.
     with single_threaded_blas(), search_progress(wanted.verbose) as progress:
+        default = _default(heats, auto, progress) if wanted.guarded else None
         lines = (
             range(len(heats.grid.lines)) if auto is None else curve_lines(heats.grid, auto.first)
         )
         race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
         Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
-        best = _best_cell(scores, heats, wanted.time_limit)
-        best = _default_cell(scores, lines) if best is None else best
+        best = _best_cell(scores, heats, wanted.time_limit if wanted.refit else None)
+        best = _middle_cell(scores, lines) if best is None else best
         curve = None
         if auto is not None and scores.counts().any():
-            curve = BudgetCurve(heats, scores, auto, best)
+            ends = np.inf if wanted.time_limit is None else started + wanted.time_limit
+            curve = BudgetCurve(heats, scores, auto, best, ends=ends)
             best = curve.run(progress)
     results, index = scores.results(), best
     if auto is not None:  # of most budgets, only a few cells were ever meant to be tried
         results, index = _without_empty(results, best)
     table = None if curve is None else curve.table()
+    if default is not None:
+        beaten = default.is_beaten(scores, best)
+        index = index if beaten else len(results["params"])
+        results = with_cells(results, default.scores.results())
     return Found(results, index, len(heats.splits), heats.scorer, heats.seed, table)
+
+
+def _default(heats: Heats, auto: Candidates | None, progress: SearchProgress) -> DefaultCell:
+    """Return the default cell, with its scores."""
+    default = DefaultCell(heats, None if auto is None else auto.usual)
+    default.run(progress)
+    return default
 
 
 def _heats(
@@ -135,7 +151,8 @@ def _heats(
         machine = machine.set_params(budget=wanted.budget)
     deadline = np.inf
     if wanted.time_limit is not None:
-        deadline = started + _SEARCH_SHARE * wanted.time_limit
+        share = _SEARCH_SHARE if wanted.refit else 1.0
+        deadline = started + share * wanted.time_limit
     heats = Heats(
         machine,
         Grid(penalties(wanted.Cs), gammas, budgets),
@@ -199,7 +216,7 @@ def _best_cell(scores: Scores, heats: Heats, time_limit: float | None) -> int | 
     return int(soon[0] if len(soon) else order[np.argmin(seconds[order])])
 
 
-def _default_cell(scores: Scores, lines: range) -> int:
+def _middle_cell(scores: Scores, lines: range) -> int:
     """Return the cell in the middle: there was no time for any."""
     middle = lines[len(lines) // 2]
     return len(scores.grid.Cs) // 2 * len(scores.grid.lines) + middle

@@ -3,13 +3,15 @@
 from time import perf_counter
 from typing import Any
 
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from budgetsvm._estimators.fitting.training import TUNED
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.tuning.search import Data, Found, Wanted, search
 
-_VALUES = 10  # of C, and of gamma
+_CS, _GAMMAS = 10, 9  # values; of gamma, "scale" is one of them, as their number is odd
+_FOLDS = 5
 _LEAST_REST = 0.1  # of a time limit, for the fit to all rows
 
 
@@ -18,13 +20,15 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
     started, tuned = perf_counter(), machine._tuned
     base = machine._untuned()
     wanted = Wanted(
-        Cs=_VALUES if "C" in tuned else [base.C],
-        gammas=_VALUES if "gamma" in tuned else None,
+        Cs=_CS if "C" in tuned else [base.C],
+        gammas=_GAMMAS if "gamma" in tuned else None,
         budget=base.budget,
+        cv=_folds(base),
         n_jobs=base.n_jobs,
         random_state=base.random_state,
         time_limit=base.time_limit,
         verbose=int(base.verbose),
+        guarded=True,
     )
     found = search(base, wanted, Data(X, y, None, sample_weight), started)
     fitted = refitted(base, found, Data(X, y, None, sample_weight), started)
@@ -33,6 +37,12 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
     vars(machine).update({k: v for k, v in vars(fitted).items() if k not in parameters})
     results = found.parameters, found.score, found.results, found.curve
     vars(machine).update({k: v for k, v in zip(TUNED, results, strict=True) if v is not None})
+
+
+def _folds(machine: Any) -> Any:
+    """Return folds of rows in no order, always the same: files are often sorted, and new rows are of all kinds."""
+    kind = StratifiedKFold if is_classifier(machine) else KFold
+    return kind(_FOLDS, shuffle=True, random_state=0)
 
 
 def refitted(base: Any, found: Found, data: Data, started: float) -> BudgetMachine:

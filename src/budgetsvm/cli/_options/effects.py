@@ -54,7 +54,34 @@ _SCALE = tuple(
     _Rule(name, shown, _with("restore", None), "with -r: the file of ranges says it")
     for name, shown in (("lower", "-l"), ("upper", "-u"), ("targets", "-y"))
 )
-_RULES = {"train": _TRAIN, "cv": _MACHINE, "scale": _SCALE}
+
+
+def _searched(name: str) -> Callable[[Options], bool]:
+    """Whether a parameter is given, and not searched for."""
+    return lambda options: not options["grid"] or options[name] == "null"
+
+
+_CV = (
+    *_MACHINE,
+    *(
+        _Rule(name, shown, _with("grid", True), "without --grid")
+        for name, shown in (
+            ("log2c", "--log2c"),
+            ("log2g", "--log2g"),
+            ("budgets", "--budgets"),
+            ("halving", "--halving"),
+        )
+    ),
+    _Rule("cost", "-c (--cost)", _searched("log2c"), "with --grid, unless with --log2c null"),
+    _Rule("gamma", "-g (--gamma)", _searched("log2g"), "with --grid, unless with --log2g null"),
+    _Rule(
+        "budget",
+        "-B (--budget)",
+        lambda options: not options["grid"] or options["budgets"] is None,
+        "with --budgets",
+    ),
+)
+_RULES = {"train": _TRAIN, "cv": _CV, "scale": _SCALE}
 
 
 def warn_without_effect(options: Options) -> None:

@@ -1,0 +1,1 @@
+"""A search must not make things worse: the default cell, and what has to be shown before another one is taken."""

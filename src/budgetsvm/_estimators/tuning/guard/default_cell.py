@@ -1,0 +1,91 @@
+"""The default cell: what a fit without a search would be. It is scored as all others are, and kept unless one of them is better."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._estimators.tuning.grid import Grid, gammas_for
+from budgetsvm._estimators.tuning.guard.gain import is_gain
+from budgetsvm._estimators.tuning.heats import Heats, Task
+from budgetsvm._estimators.tuning.progress import SearchProgress
+from budgetsvm._estimators.tuning.race import first_looks, sample_sizes
+from budgetsvm._estimators.tuning.scores import Scores
+
+_SHARE = 0.25  # of the time for a search
+_NAME = "defaults"
+_FIRST = np.zeros(1, np.int64)  # the only C
+
+
+class DefaultCell:
+    """Scores of the machine as it is without a search, of samples of the rows and of all of them."""
+
+    def __init__(self, heats: Heats, budget: int | None) -> None:
+        """Take the C and gamma of the machine of a search, and a budget, or None: that of the machine."""
+        machine, grid = heats.machine, heats.grid
+        gammas = gammas_for(["scale"], machine, heats.X) if grid.gammas else ()
+        own = Grid((machine.C,), gammas, () if budget is None else (budget,))
+        self._heats = replace(heats, grid=own)
+        self.scores = Scores(own, len(heats.splits))
+
+    def run(self, progress: SearchProgress) -> None:
+        """Score it on all splits or, where the time is limited, on as many rows and splits as a part of it allows for."""
+        heats, now = self._heats, perf_counter()
+        deadline = now + _SHARE * (heats.deadline - now)
+        progress.expect({_NAME: float(len(heats.splits) * heats.most_rows)})
+        progress.at(_NAME)
+        pace = 0.0  # seconds per row, of splits that are tried together
+        for splits, rows in self._rounds():
+            begun = perf_counter()
+            if begun + pace * rows > deadline:
+                return
+            tasks = [Task(0, split, _FIRST, rows) for split in splits]
+            for heat in replace(heats, deadline=deadline).run(tasks, lambda: None):
+                self.scores.add(heat)
+            pace = (perf_counter() - begun) / rows
+
+    def _rounds(self) -> Iterator[tuple[list[int], int]]:
+        """Yield which splits to try next, and with how many training rows."""
+        heats = self._heats
+        n_splits, rows = len(heats.splits), heats.most_rows
+        if not np.isfinite(heats.deadline):
+            yield [*range(n_splits)], rows
+            return
+        for sample in sample_sizes(rows)[:-1]:
+            yield first_looks(n_splits), sample
+        step = max(1, heats.n_threads)
+        for start in range(0, n_splits, step):
+            yield [*range(start, min(n_splits, start + step))], rows
+
+    def is_beaten(self, scores: Scores, best: int) -> bool:
+        """Whether others are better, and the best of them, too; by the largest sample on which both were tried.
+
+        Where there was no time for the default cell, not even on a sample, there is none to fit it to all rows either.
+        """
+        n_splits = len(self._heats.splits)
+        if not self.scores.counts().any():
+            return bool(scores.counts().any())
+        for rows in sorted(self.scores.of_rows, reverse=True):
+            if rows not in scores.of_rows:
+                continue
+            default = self.scores.of_rows[rows][0, 0]
+            others = scores.of_rows[rows].reshape(-1, n_splits)
+            common = _common_splits(default, others, best)
+            if not common.any():
+                continue
+            default, others = default[common], others[:, common]
+            known = np.asarray(np.isfinite(others).all(axis=1))
+            best_is_better = not known[best] or others[best].mean() > default.mean()
+            return bool(best_is_better) and is_gain(others[known], default)
+        return False
+
+
+def _common_splits(
+    default: NDArray[np.float64], others: NDArray[np.float64], best: int
+) -> NDArray[np.bool_]:
+    """Return on which splits the default cell was tried, and the best of the others or, if that was not tried, any."""
+    tried = np.isfinite(others)
+    rivals = tried[best] if tried[best].any() else tried.any(axis=0)
+    return np.isfinite(default) & rivals

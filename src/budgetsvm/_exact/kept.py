@@ -1,0 +1,56 @@
+"""What the full problem keeps from one C to the next: kernel values, and where each output has got to.
+
+The rows of the problem stay the same, and the weights of all of them change by one factor. So do β and f = Kβ, where
+the next solution starts: all that is at its bound stays there, and no product with the kernel matrix is needed.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._exact.groups import Groups
+from budgetsvm._problem.targets import SingleTarget
+
+_Vector = NDArray[np.float64]
+_Solved = TypeVar("_Solved", bound=Any)
+
+
+class _Point(NamedTuple):
+    weight: float  #: of all rows together
+    beta: _Vector
+    f: _Vector
+
+
+class Kept:
+    """Kernel values, and the points reached last; nothing unless it is to be `lasting`."""
+
+    def __init__(self, *, lasting: bool = True) -> None:
+        self.lasting = lasting
+        self._groups: Groups | None = None
+        self._points: dict[int, _Point] = {}
+
+    def groups(self, make: Callable[[], Groups]) -> Groups:
+        """Return the kernel values of the problem before, or make them."""
+        if not self.lasting:
+            return make()
+        if self._groups is None:
+            self._groups = make()
+        return self._groups
+
+    def point(self, c: int, targets: SingleTarget) -> tuple[_Vector, _Vector] | None:
+        """Return β and f to start an output from, if there are any."""
+        before = self._points.get(c)
+        if before is None:
+            return None
+        ratio = float(targets.box.sum()) / before.weight
+        share = np.clip(ratio * before.beta / targets.box, -1.0, 1.0)  # up to rounding, it is one
+        return share * targets.box, ratio * before.f
+
+    def reached(self, c: int, solved: _Solved) -> _Solved:
+        """Take down where an output has got to, if anywhere, and return it."""
+        if self.lasting and solved is not None:
+            weight = float(solved.targets.box.sum())
+            self._points[c] = _Point(weight, solved.beta, solved.f)
+        return solved

@@ -1,0 +1,1 @@
+"""``budgetsvm cv --grid``: a search over C, gamma and, if asked, the budget."""
