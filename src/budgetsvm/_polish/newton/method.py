@@ -33,10 +33,9 @@ _MOST_SHORT = 4
 # Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
 _FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
 _LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and more would be no sample
-_ROWS_PER_INSIDER = 8  # the path on a sample ends where at most one row in so many lies inside,
-_SETTLED = (
-    0.01  # and where a step promises less than this: steps on all rows cost many times as much
-)
+# The path on a sample ends where at most one row in so many lies inside; and, where steps on all rows, with so many kernel
+# values, cost many times as much, where a step promises less than this.
+_ROWS_PER_INSIDER, _SETTLED, _MANY_VALUES = 8, 0.01, 10_000_000
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
@@ -65,6 +64,7 @@ def newton_on_samples(
     """Come near the solution on samples of the rows; returns w and the width reached."""
     matrix = span.matrix
     w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
+    settled = _SETTLED if n * len(w) >= _MANY_VALUES else _ON_THE_WAY
     sizes = sample_sizes(n, len(w), matrix.most_some, groups=bool(matrix.groups))
     for size in sizes:
         if w.any() and finished():
@@ -74,7 +74,7 @@ def newton_on_samples(
         problem = SmoothProblem(
             matrix.some(chosen), targets, width, np.zeros(matrix.basis.dimension)
         )
-        w = _follow(problem, w, solver, finished, tol)
+        w = _follow(problem, w, solver, finished, tol=tol, settled=settled)
         width = problem.width
     return w, width
 
@@ -96,9 +96,14 @@ def _follow(
     w: NDArray[np.float64],
     solver: HessianSolver,
     finished: Callable[[], bool],
+    *,
     tol: float,
+    settled: float,
 ) -> NDArray[np.float64]:
-    """Narrow the width until few rows lie inside, or it is no obstacle to the tolerance; then settle there."""
+    """Narrow the width until few rows lie inside, or it is no obstacle to the tolerance; then settle there.
+
+    That is until a step promises a relative decrease of less than `settled`.
+    """
     few = max(problem.matrix.n / _ROWS_PER_INSIDER, 2 * len(w))
     f, steps = problem.matrix.times(w), 0
     while True:
@@ -115,7 +120,7 @@ def _follow(
         if len(problem.inside(f).rows) > few and problem.excess(f) >= _EXCESS * tol * scale:
             problem.width *= _NARROWING[0]
             steps = 0
-        elif enough or step.decrease < _SETTLED * scale:
+        elif enough or step.decrease < settled * scale:
             return w
 
 
