@@ -1,9 +1,10 @@
 """Heats of a search: a machine is trained on one side of a split, and scored on the other, for one C after another."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from budgetsvm._estimators.tuning.held_out import HeldOutRows
 from budgetsvm._estimators.tuning.scores import Heat
 
 _Indices = NDArray[np.intp]
+_Split = tuple[_Indices, _Indices]
 
 _LOOSE = 0.03  # the tolerance of heats on samples of the rows
 
@@ -87,7 +89,7 @@ class Heats:
             done = perf_counter()
             if done >= self.deadline:  # the solution is not what it would be
                 break
-            score = float(self.scorer(solved, X_test, y_test))
+            score = _finite(float(self.scorer(solved, X_test, y_test)))
             found.append((score, shared + done - begun, perf_counter() - done))
         path.close()
         columns = np.array(found).reshape(-1, 3).T
@@ -123,3 +125,33 @@ class Heats:
             while most < len(train) and len(np.unique(y[order[:most]])) < wanted:
                 most *= 2
         return np.sort(order[:most])
+
+
+def _finite(score: float) -> float:
+    """Return a score, or nan for one that is not to be compared with others, with a warning."""
+    if np.isfinite(score):
+        return score
+    message = f"the scorer returned {score}, which counts as no score"
+    warn(message, UserWarning, stacklevel=2)
+    return np.nan
+
+
+def checked_splits(splits: Iterable[_Split], y: Any, *, classifies: bool) -> list[_Split]:
+    """Return all splits, each of which has rows to learn from, of two classes at least, and rows held out."""
+    found, labels = list(splits), np.asarray(y)
+    if not found:
+        raise ValueError(
+            "cv has no splits; give a number of folds, a splitter, or pairs of row numbers"
+        )
+    for number, (train, test) in enumerate(found, 1):
+        if len(train) == 0 or len(test) == 0:
+            part = "training rows" if len(train) == 0 else "rows held out"
+            message = f"split {number} of cv has no {part}"
+            raise ValueError(message)
+        if classifies and len(classes := np.unique(labels[train])) < 2:
+            message = (
+                f"the training rows of split {number} of cv are all of class {classes.tolist()[0]!r}: a class with few rows "
+                "may be held out as a whole. Use fewer folds, or a splitter that is stratified"
+            )
+            raise ValueError(message)
+    return found

@@ -30,7 +30,7 @@ from budgetsvm._estimators.tuning.grid import (
     penalties,
 )
 from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
-from budgetsvm._estimators.tuning.heats import Heats
+from budgetsvm._estimators.tuning.heats import Heats, checked_splits
 from budgetsvm._estimators.tuning.progress import SearchProgress, search_progress
 from budgetsvm._estimators.tuning.race import Race
 from budgetsvm._estimators.tuning.scores import Scores, with_cells
@@ -159,7 +159,7 @@ def _heats(
         X,
         y,
         weights,
-        list(cv.split(X, y, groups)),
+        checked_splits(cv.split(X, y, groups), y, classifies=is_classifier(machine)),
         check_scoring(machine, scoring=wanted.scoring),
         int(seed),
         count_threads(wanted.n_jobs),
