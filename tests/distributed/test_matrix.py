@@ -63,7 +63,11 @@ def test_products_are_those_of_the_kernel_matrix(
     np.testing.assert_array_equal(nothing, np.zeros(ours.basis.dimension))
 
 
-def test_other_terms_for_the_same_rows(client: Any) -> None:
+@pytest.mark.parametrize("here", [0, 20_000, 1 << 28])  # none, those of few terms, all
+def test_other_terms_for_the_same_rows(
+    client: Any, monkeypatch: pytest.MonkeyPatch, here: int
+) -> None:
+    monkeypatch.setattr(_matrix, "_HERE", here)
     ours, theirs, _ = both(client)
     other = Basis.plain(X[50:55].copy(), kernels.Gaussian(0.3))
     v = np.random.default_rng(0).standard_normal(500)

@@ -31,7 +31,7 @@ def check_convergence(subject: Subject) -> Finding | str:
 def check_precision(subject: Subject) -> Finding | str:
     """Compare values of the model in single precision with those in double precision."""
     model = subject.model
-    if model.points.dtype != np.float32:
+    if model.is_double:
         return "the model is in double precision"
     X = subject.X[subject.sample(_SAMPLE)]
     exact = model.in_precision(np.float64).decision(X, subject.threads)

@@ -23,10 +23,10 @@ def sure_decision(model: KernelExpansion, X: Any, n_threads: int = 1) -> NDArray
     # What overflows belongs to values so large that they say nothing: then all is computed in double.
     with np.errstate(over="ignore", invalid="ignore"):
         near = abs(values) < _sizes(model, X) * model.rounding
+    wide = model.in_precision(np.float64) if near.any() else model
     # One output at a time: bits of the product of two matrices depend on how many rows there are.
     for c in np.flatnonzero(near.any(axis=0)):
         rows, output = np.flatnonzero(near[:, c]), slice(c, c + 1)
-        wide = model.in_precision(np.float64)
         single = replace(wide, coef=wide.coef[output], bias=wide.bias[output])
         values[rows, c] = single.decision(X[rows], n_threads)[:, 0]
     return values

@@ -55,7 +55,7 @@ class SpreadMatrix(Matrix):
         *,
         dtype: Precision,
         tick: Tick,
-        remake: Callable[[Basis], "SpreadMatrix"],
+        remake: Callable[[Basis], Matrix],
         fetch: Callable[[_Indices], Rows],
         here: float | None = None,
     ) -> None:
@@ -113,12 +113,6 @@ class SpreadMatrix(Matrix):
         rows = [_short(share.rows) for share in shares]
         some = self._asker.keep("some_rows", SomeOfMember, members, rows)
         ends = np.array([share.where.stop for share in shares])
-
-        def remake(basis: Basis) -> SpreadMatrix:
-            matrix = self._remake(basis).some(chosen)
-            assert isinstance(matrix, SpreadMatrix)
-            return matrix
-
         return SpreadMatrix(
             self._asker,
             some,
@@ -126,7 +120,7 @@ class SpreadMatrix(Matrix):
             self.basis,
             dtype=self.dtype,
             tick=self.tick,
-            remake=remake,
+            remake=lambda basis: self._remake(basis).some(chosen),
             fetch=lambda some: self._fetch(chosen[some]),
             here=self._here,
         )
