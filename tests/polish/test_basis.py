@@ -129,3 +129,21 @@ def test_a_basis_of_no_points(constant: bool) -> None:
         basis = Basis.of(Z, kernels.Linear(), constant=constant)
         assert (len(basis), basis.dimension) == (0, constant)
         assert basis.inverse.shape == basis.lower.shape == (constant, constant)
+
+
+@pytest.mark.parametrize("gamma", [1e-3, 1e-2, 0.3])
+@pytest.mark.parametrize("n_features", [4, 18])
+def test_products_with_the_gram_matrix_are_precise_where_it_is_small(
+    gamma: float, n_features: int
+) -> None:
+    """Wide kernels have eigenvalues below the rounding errors of single precision: they are read in double then.
+
+    What counts is the norm of the inverse, in which conjugate gradients measure residuals.
+    """
+    points = np.random.default_rng(0).standard_normal((600, n_features)).astype(np.float32)
+    basis = Basis.of(points, kernels.Gaussian(gamma))
+    values, vectors = np.linalg.eigh(basis.gram)
+    for place in (0, len(values) // 2, -1):
+        own = vectors[:, place]
+        error = vectors.T @ (basis.gram_times(own, np.float32) - values[place] * own)
+        assert np.sqrt((error**2 / values).sum()) < 0.1 * np.sqrt(values[place])

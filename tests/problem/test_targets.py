@@ -29,8 +29,10 @@ def test_classes_of_targets() -> None:
         assert targets.cost(slack) == pytest.approx(
             targets.gain(alpha) - alpha @ (targets.y * f), abs=1e-12
         )  # Fenchel and Young, summed up
-        assert targets.gap(slack, 0.0) == pytest.approx(0, abs=1e-12)
-        assert targets.gap(slack, 1.0) >= (1e-3 if targets.loss.has_kinks else -1e-12)
+        assert targets.gap(slack, targets.loss.slope(slack, 0.0)) == pytest.approx(0, abs=1e-12)
+        assert targets.gap(slack, targets.loss.slope(slack, 1.0)) >= (
+            1e-3 if targets.loss.has_kinks else -1e-12
+        )
         np.testing.assert_array_equal(targets.scaled(2.0).box, 2 * box)
 
 

@@ -43,6 +43,7 @@ _AMPLIFIED_ERROR, _LARGEST_TOLERANCE = 3e-3, 1e-3
 _IMPRECISE = 1e3  # in units of rounding errors
 _REMEMBERED = 16
 _SMALL = 1024  # terms: of no more, LAPACK chooses
+_SAFE = 0.1  # of the smallest pivot of K_ZZ: rounding errors of products in single precision
 # In the place of the norm of a free constant, for Newton's method: a step that no row says anything of is finite.
 _RIDGE = 1e-9
 
@@ -139,12 +140,23 @@ class Basis:
         return np.ascontiguousarray(inverse.T)
 
     @cached_property
+    def _fits_single(self) -> bool:
+        """Whether products with K_ZZ in single precision are precise in all directions.
+
+        Their errors are up to ε r in any of them. Where eigenvalues are smaller than that, as those of wide kernels
+        are, conjugate gradients diverge.
+        """
+        pivots = np.diag(self.lower) ** 2
+        error = float(np.finfo(np.float32).eps) * float(np.trace(self.gram))
+        return error < _SAFE * float(pivots.min(initial=np.inf))
+
+    @cached_property
     def _gram_in_single(self) -> NDArray[np.float32]:
         return self.gram.astype(np.float32)
 
     def gram_times(self, coef: NDArray[np.float64], precision: Precision) -> NDArray[np.float64]:
-        """Return K_ZZ coef, rounded as kernel values in that precision are; of the matrix, one half is read."""
-        if precision == np.float32:
+        """Return K_ZZ coef, in that precision if it is precise enough; of the matrix, one half is read."""
+        if precision == np.float32 and self._fits_single:
             return np.asarray(ssymv(1.0, self._gram_in_single.T, coef), np.float64)
         return np.asarray(dsymv(1.0, self.gram.T, coef))
 

@@ -95,13 +95,20 @@ class SpanProblem:
         return self.targets.balanced(alpha, self.targets.slack(f))
 
     def centred(
-        self, w: NDArray[np.float64], f: NDArray[np.float64], width: float = 0.0
+        self,
+        w: NDArray[np.float64],
+        f: NDArray[np.float64],
+        width: float = 0.0,
+        targets: SingleTarget | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return w and its values with the best bias, if that costs nothing; the loss is smoothed over `width`."""
+        """Return w and its values with the best bias, if that costs nothing.
+
+        The loss is smoothed over `width`, around the dual point of other `targets` if they are given.
+        """
         basis = self.matrix.basis
         if not basis.free:
             return w, f
-        shift = best_shift(self.targets, width, f)
+        shift = best_shift(targets or self.targets, width, f)
         return basis.raised(w, shift), f + shift
 
     def settle_bias(self) -> None:

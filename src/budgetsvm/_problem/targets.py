@@ -195,9 +195,8 @@ class SingleTarget(Targets):
         constants = (0.0, 1.0, -1.0) if len(self) and np.ptp(self.y) > 0 else (0.0,)
         return min(self.cost(self.slack(np.full(len(self), c))) for c in constants)
 
-    def gap(self, slack: _Vector, width: float) -> float:
-        """Return Σ_i C_i (φ(u_i) + φ*(s_i) - s_i u_i) for the smoothed slopes s_i."""
-        share = self.loss.slope(slack, width)
+    def gap(self, slack: _Vector, share: _Vector) -> float:
+        """Return Σ_i C_i (φ(u_i) + φ*(s_i) - s_i u_i) for slopes s_i."""
         gaps = self.loss.value(slack) + self.loss.conjugate(share) - share * slack
         return float(self.box @ gaps)
 

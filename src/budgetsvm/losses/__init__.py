@@ -199,6 +199,11 @@ class EpsilonInsensitive(Loss):
         """Return how far u is from where the slope is not constant."""
         return abs(abs(u) - self.epsilon)
 
+    def offsets(self, share: _Vector, u: _Vector) -> _Vector:
+        """Return how far u is to be moved: at the kink that is nearer, where a share is zero."""
+        side = np.where(share == 0, np.sign(u), np.sign(share))
+        return np.asarray(side * (abs(share) - 0.5))
+
     def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
         """Return which α are inside [-C, 0] or [0, C], or should leave the bound that they are at."""
         side = np.where((alpha < 0) | ((alpha == 0) & (u < 0)), -1.0, 1.0)

@@ -64,6 +64,13 @@ class Loss(ABC):
         """Return the nearest shares α/C that are slopes of φ; what is not a number becomes 0."""
         return np.clip(np.nan_to_num(share, nan=0.0), *self.slopes)
 
+    def offsets(self, share: _Vector, u: _Vector) -> _Vector:  # noqa: ARG002 - some have two kinks
+        """Return how far u is to be moved, in units of two widths, for the smoothed slope at the kink to be `share`.
+
+        Asked of losses with kinks alone.
+        """
+        return share - 0.5
+
     def unsettled(self, alpha: _Vector, u: _Vector, box: _Vector) -> NDArray[np.bool_]:
         """Return which α are inside the box [0, C], or should leave the bound that they are at."""
         below, above = alpha < box, alpha > 0

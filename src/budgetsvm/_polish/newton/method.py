@@ -22,6 +22,7 @@ from budgetsvm._polish.newton.smooth_problem import (
     newton_step,
 )
 from budgetsvm._polish.span_problem import SpanProblem
+from budgetsvm._problem.targets import SingleTarget
 
 _WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
 _THINNEST = 1e-6
@@ -38,6 +39,7 @@ _LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and mor
 _ROWS_PER_INSIDER, _SETTLED, _MANY_VALUES = 8, 0.01, 10_000_000
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
+_GOOD = 0.3  # a gap below which the best dual point is worth smoothing the loss around it
 _RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
 _PATIENCE = (
@@ -111,7 +113,7 @@ def _follow(
         w, f = step.w, step.f
         steps += 1
         objective = max(problem.objective(w, f), 1e-300)
-        scale = problem.targets.scale(objective, 0.0)
+        scale = problem.own.scale(objective, 0.0)
         if finished():
             return w
         enough = steps >= _MOST_STEPS
@@ -138,6 +140,9 @@ class NewtonMethod:
     change: NDArray[np.float64] | None = None  #: of the values, as the last step wanted it
     short_steps: int = 0  #: one after the other
     decrease: float = np.inf  #: as predicted for that step
+    offsets: NDArray[np.float64] | None = (
+        None  #: of the dual point around which the loss is smoothed
+    )
 
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
@@ -146,7 +151,7 @@ class NewtonMethod:
         least = self.span.gap
         enough = _PROGRESS if self.span.targets.loss.has_kinks else _ANY_PROGRESS
         while True:
-            self.w, self.f = self.span.centred(self.w, self.f, self.width)
+            self.w, self.f = self.span.centred(self.w, self.f, self.width, everything.targets)
             alpha = self.span.feasible(everything.alpha(self.f), self.f)
             point = self.span.point(alpha)
             self.span.offer_dual(alpha, point)
@@ -156,7 +161,10 @@ class NewtonMethod:
             if finished() and (self.w.any() or self.span.gap <= self.tol):
                 return  # but a model that knows nothing yet gets its first step
             before = self.width
-            chosen = self._part()
+            if self.span.gap < _GOOD and self.span.targets.loss.has_kinks:
+                everything.smooth_around(self.span.alpha, self.f)
+                self.offsets = everything.offsets
+            chosen = self._part(everything.targets)
             if chosen is None:
                 if self._step(everything, alpha, point) and finished():
                     return
@@ -179,7 +187,7 @@ class NewtonMethod:
 
     def _everything(self) -> SmoothProblem:
         nothing = np.zeros(len(self.w))
-        return SmoothProblem(self.span.matrix, self.span.targets, self.width, nothing)
+        return SmoothProblem(self.span.matrix, self.span.targets, self.width, nothing, self.offsets)
 
     def _step(
         self, problem: SmoothProblem, alpha: NDArray[np.float64], point: NDArray[np.float64]
@@ -238,14 +246,13 @@ class NewtonMethod:
             0 < self.short_steps <= (_MOST_SHORT if self.span.matrix.groups else self.short_steps)
         )
 
-    def _part(self) -> NDArray[np.int64] | None:
+    def _part(self, targets: SingleTarget) -> NDArray[np.int64] | None:
         """Choose the rows that may come inside or leave, by how far the last step wanted to move."""
         if self.change is None:
             return None
         some = abs(self.change[:: max(1, len(self.change) // _SAMPLED)])
         place = int(_QUANTILE * (len(some) - 1))
         reach = self.width + self.caution * float(np.partition(some, place)[place])
-        targets = self.span.targets
         distance = targets.loss.distance(targets.slack(self.f))
         chosen = np.flatnonzero(distance < reach)
         least = max(1, int(_LEAST_PART * self.span.matrix.n))
@@ -265,7 +272,8 @@ class NewtonMethod:
         span, width = self.span, self.width
         rows, targets = span.matrix.some(chosen), span.targets.some(chosen)
         fixed = point - rows.transposed_times(alpha[chosen] * targets.y)
-        problem = SmoothProblem(rows, targets, width, fixed)
+        offsets = None if self.offsets is None else self.offsets[chosen]
+        problem = SmoothProblem(rows, targets, width, fixed, offsets)
         w = self._descend(problem, self.f[chosen], finished)
         self.width = problem.width
         f, direction = self.f, (w - self.w, span.values(w) - self.f)

@@ -5,9 +5,13 @@ The derivative of the smooth loss gives a point of the dual, α_i = C_i φ_ε'(u
 of the true problem holds here, too. Where w solves the smoothed problem, w = w(α), and the gap between
 the two is the *excess* Σ_i C_i (φ(u_i) + φ*(α_i / C_i)) - α_i u_i, to which only rows within the width
 contribute; for the hinge loss, C_i |u_i| (ε - |u_i|) / 2ε each.
+
+Smoothed *around* a dual point α°, α_i = C_i φ_ε'(u_i + s_i), where s_i is such that α_i = α°_i at the kink: for the hinge
+loss α = α° + C u / 2ε, clipped to the box. That is the method of multipliers (Hestenes 1969; Powell 1969; Rockafellar 1976:
+proximal steps of the dual): where α° is good the excess is small, whatever the width.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,15 +35,34 @@ class Inside(NamedTuple):
 class SmoothProblem:
     """min over w of ½‖w‖² - <w, fixed> + Σ_i C_i φ(u_i), the loss smoothed over `width`.
 
-    The rows may be a part of all: then `fixed` is what the others pull at w with, Σ α_i y_i g_i.
+    The rows may be a part of all: then `fixed` is what the others pull at w with, Σ α_i y_i g_i. `own` is what the rows
+    ask for, and `offsets` are s_i / 2ε; None: the loss is smoothed around its kinks.
     """
 
     matrix: Matrix
-    targets: SingleTarget
+    own: SingleTarget
     width: float
     fixed: NDArray[np.float64]
+    offsets: NDArray[np.float64] | None = None
+    #: A width, and the targets that are asked for there.
+    _moved: tuple[float, SingleTarget] | None = field(default=None, init=False)
     #: Values, a width, and what rows inside weigh: that of the same values is asked for several times.
     _seen: tuple[NDArray[np.float64], float, "Inside"] | None = field(default=None, init=False)
+
+    @property
+    def targets(self) -> SingleTarget:
+        """What the rows ask for, moved as the dual point says around which the loss is smoothed."""
+        if self.offsets is None:
+            return self.own
+        if self._moved is None or self._moved[0] != self.width:
+            target = self.own.target + 2 * self.width * self.offsets
+            self._moved = self.width, replace(self.own, target=target)
+        return self._moved[1]
+
+    def smooth_around(self, alpha: NDArray[np.float64], f: NDArray[np.float64]) -> None:
+        """Smooth the loss around a dual point from now on, of values like f."""
+        self.offsets = self.own.loss.offsets(alpha / self.own.box, self.own.slack(f))
+        self._moved = self._seen = None
 
     def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dual point that belongs to values f."""
@@ -72,11 +95,15 @@ class SmoothProblem:
 
     def excess(self, f: NDArray[np.float64]) -> float:
         """Return the duality gap that the smoothing leaves where w is optimal."""
-        if not self.targets.loss.has_kinks:
+        if not self.own.loss.has_kinks:
             return 0.0
-        rows = self.inside(f).rows
-        some = self.targets.some(rows)
-        return some.gap(some.slack(f[rows]), self.width)
+        if self.offsets is None:
+            rows = self.inside(f).rows
+        else:  # what moves a row is no larger than the width
+            distance = self.own.loss.distance(self.own.slack(f))
+            rows = np.flatnonzero(distance < 2 * self.width)
+        some, moved = self.own.some(rows), self.targets.some(rows)
+        return some.gap(some.slack(f[rows]), some.loss.slope(moved.slack(f[rows]), self.width))
 
     def alpha_after(
         self, alpha: NDArray[np.float64], f: NDArray[np.float64], step: NDArray[np.float64]
