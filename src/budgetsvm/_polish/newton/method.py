@@ -247,8 +247,11 @@ class NewtonMethod:
         )
 
     def _part(self, targets: SingleTarget) -> NDArray[np.int64] | None:
-        """Choose the rows that may come inside or leave, by how far the last step wanted to move."""
-        if self.change is None:
+        """Choose the rows that may come inside or leave, by how far the last step wanted to move.
+
+        Where terms come in groups nearly all of a step's work is its linear system, which has the same rows then.
+        """
+        if self.change is None or self.span.matrix.groups:
             return None
         some = abs(self.change[:: max(1, len(self.change) // _SAMPLED)])
         place = int(_QUANTILE * (len(some) - 1))
