@@ -53,7 +53,12 @@ def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, to
     # from norms, as in the core.
     if _blur(model, np.float64) > _BLURRED * tol:
         return False
-    return _error(problem, model, evidence) <= _TOLERATED * tol * evidence.scale
+    bound = _TOLERATED * tol * evidence.scale
+    some = -(-len(evidence.rows) // int(max(_FEWEST, _WORK / max(1, model.points.size))))
+    if _error(problem, model, evidence, some) <= bound:
+        return True
+    # Of few rows, much of that is doubt: before it costs a second attempt, the whole sample is asked.
+    return some > 1 and _error(problem, model, evidence, 1) <= bound
 
 
 def sharp(model: KernelExpansion, tol: float) -> bool:
@@ -76,10 +81,8 @@ def complete(polished: Polished, tol: float) -> bool:
     return evidence is None or evidence.pull <= tol * evidence.scale
 
 
-def _error(problem: Problem, model: KernelExpansion, evidence: Evidence) -> float:
-    """Estimate by how much the costs of all rows differ from what the polish has seen."""
-    count = int(max(_FEWEST, _WORK / max(1, model.points.size)))
-    stride = -(-len(evidence.rows) // count)
+def _error(problem: Problem, model: KernelExpansion, evidence: Evidence, stride: int) -> float:
+    """Estimate by how much the costs of all rows differ from what the polish has seen; `stride` picks rows of its sample."""
     rows, seen = evidence.rows[::stride], evidence.values[::stride]
     targets = problem.targets.some(rows)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -14,7 +14,8 @@ from budgetsvm import kernels
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit import LeftOutTerms, complete, trustworthy
+from budgetsvm._polish import audit
+from budgetsvm._polish.audit import LeftOutTerms, _error, complete, trustworthy
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
@@ -97,6 +98,34 @@ def test_an_audit_notices_what_is_wrong(dtype: Any) -> None:
         replace(model, coef=np.nan * model.coef),
     ):
         assert not trustworthy(problem, wrong, polished, 1e-3)
+
+
+@pytest.mark.parametrize(("shift", "trusted"), [(0.0, True), (0.02, False)])
+def test_of_few_rows_an_audit_is_in_doubt_and_asks_more(
+    monkeypatch: pytest.MonkeyPatch, shift: float, trusted: bool
+) -> None:
+    """Errors that cancel each other look worse in a few rows than in many; those that do not, look the same."""
+    problem, kernel, tol = circles(np.float64), kernels.Gaussian(1.0), 1e-2
+    polished = solve_in_span(problem, Basis.of(problem.rows.X[:40], kernel), LIMITS)
+    model = KernelExpansion(kernel, polished.points, polished.coef, polished.bias, None)
+    evidence = polished.evidence
+    assert evidence is not None
+    noise = 0.005 * np.random.default_rng(0).standard_normal(evidence.values.shape) + shift
+    noisy = replace(polished, evidence=replace(evidence, values=evidence.values + noise))
+    seen = []
+
+    def error(problem: Any, model: Any, evidence: Any, stride: int) -> float:
+        found = _error(problem, model, evidence, stride)
+        seen.append((stride, found))
+        return found
+
+    monkeypatch.setattr(audit, "_error", error)
+    monkeypatch.setattr(audit, "_WORK", 0.0)
+    monkeypatch.setattr(audit, "_FEWEST", 20)
+    assert trustworthy(problem, model, noisy, tol) == trusted
+    assert [stride for stride, _ in seen] == [15, 1]
+    if trusted:
+        assert seen[0][1] > seen[1][1]
 
 
 # ---- what a gap is measured by ----
