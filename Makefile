@@ -8,7 +8,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 # Not isolated: the build tools live in the environment, so that a rebuild is incremental. setuptools builds LIBSVM, which
 # tests compare with; what a new environment brings may lack bdist_wheel.
 INSTALL := $(PIP) --no-build-isolation --editable
-BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja 'setuptools>=70.1'
+BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'setuptools-scm>=8' 'cmake>=3.26' ninja 'setuptools>=70.1'
 
 NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
 CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp tests/fuzz/*.cpp)
