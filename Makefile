@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 # Tests start many processes, which need not compile all sources each time.
 unexport PYTHONDONTWRITEBYTECODE
+# Threads of other libraries that have nothing to do shall sleep, and not spin on a core that another process could use.
+export OMP_WAIT_POLICY ?= passive
+export OPENBLAS_THREAD_TIMEOUT ?= 4
 # Not isolated: the build tools live in the environment, so that a rebuild is incremental. setuptools builds LIBSVM, which
 # tests compare with; what a new environment brings may lack bdist_wheel.
 INSTALL := $(PIP) --no-build-isolation --editable

@@ -158,6 +158,7 @@ def test_ten_thousand_broken_files(
     assert 1000 < refused < 2500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["1", "1 1:1", "1 1:1 2:1 3:1", "-0.12345678 1:0.12345678"])
 def test_memory_of_many_lines(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.setattr(read, "SMALL", 0)
