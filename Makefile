@@ -5,14 +5,20 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+# Tests start many processes, which need not compile all sources each time.
+unexport PYTHONDONTWRITEBYTECODE
+# Threads of other libraries that have nothing to do shall sleep, and not spin on a core that another process could use.
+export OMP_WAIT_POLICY ?= passive
+export OPENBLAS_THREAD_TIMEOUT ?= 4
 # Not isolated: the build tools live in the environment, so that a rebuild is incremental. setuptools builds LIBSVM, which
 # tests compare with; what a new environment brings may lack bdist_wheel.
 INSTALL := $(PIP) --no-build-isolation --editable
-BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja 'setuptools>=70.1'
+BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'setuptools-scm>=8' 'cmake>=3.26' ninja 'setuptools>=70.1'
 
 NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
 CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp tests/fuzz/*.cpp)
 PYTEST_ARGS ?=
+JOBS ?= 2
 SEQUENCES ?= 20000
 FUZZ ?= 1000000
 FUZZ_ARGS ?=
@@ -20,19 +26,33 @@ BENCH_ARGS ?=
 PAPER_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test sequences fuzz fuzz-memory lint format bench paper sanitize sanitize-memory sanitize-threads clean
+.PHONY: help demo test test-fast test-slow sequences fuzz fuzz-memory lint format bench paper sanitize sanitize-memory sanitize-threads clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.plot ## train a model and show what the budget buys
 	$(BIN)/budgetsvm demo
 
-# Clusters have a process of their own: Dask's threads outlive them, and would count where memory is measured. 5: none chosen.
-test: $(VENV)/.test ## run all tests, and the examples in the docstrings
-	$(BIN)/python -m pytest --doctest-modules tests --pyargs budgetsvm --ignore=tests/distributed $(PYTEST_ARGS)
-	$(BIN)/python -m pytest tests/distributed $(PYTEST_ARGS) || [ $$? -eq 5 ]
+# Two processes share most tests. What measures the machine has it for itself; clusters have a process of their own: Dask's
+# threads outlive them, and would count where memory is measured. 5: none chosen.
+PYTEST := $(BIN)/python -m pytest
+SHARED := $(PYTEST) --numprocesses=$(JOBS) --dist=worksteal --doctest-modules tests --pyargs budgetsvm --ignore=tests/distributed
+ALONE := $(PYTEST) tests --ignore=tests/distributed
+
+test: $(VENV)/.test ## run all tests but the slow ones, and the examples in the docstrings
+	$(SHARED) -m "not slow and not alone" $(PYTEST_ARGS)
+	$(ALONE) -m "not slow and alone" $(PYTEST_ARGS) || [ $$? -eq 5 ]
+	$(PYTEST) tests/distributed -m "not slow" $(PYTEST_ARGS) || [ $$? -eq 5 ]
+
+test-fast: $(VENV)/.test ## run one case of most tests, in less than a minute
+	$(SHARED) --fast -m "not slow and not alone" $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.test ## run what make test leaves out
+	$(SHARED) -m "slow and not alone" $(PYTEST_ARGS) || [ $$? -eq 5 ]
+	$(ALONE) -m "slow and alone" $(PYTEST_ARGS) || [ $$? -eq 5 ]
+	$(PYTEST) tests/distributed -m slow $(PYTEST_ARGS) || [ $$? -eq 5 ]
 
 # The last sequence is kept in a file, for those that end the process.
 sequences: $(VENV)/.test ## run random sequences of calls, SEQUENCES=20000 of them, other ones each time

@@ -106,18 +106,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import public names when they are asked for: the command line need not wait for them."""
-    if name == "__version__":
-        from importlib.metadata import version  # which is slow to import
+if not TYPE_CHECKING:  # which would take every name for one of ours
 
-        return version("budgetsvm")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in __all__:
-        return import_module(f"budgetsvm.{name}")
-    message = f"module 'budgetsvm' has no attribute {name!r}"
-    raise AttributeError(message)
+    def __getattr__(name: str) -> Any:
+        """Import public names when they are asked for: the command line need not wait for them."""
+        if name == "__version__":
+            from importlib.metadata import version  # which is slow to import
+
+            return version("budgetsvm")
+        if name in _HOMES:
+            return getattr(import_module(_HOMES[name]), name)
+        if name in __all__:
+            return import_module(f"budgetsvm.{name}")
+        message = f"module 'budgetsvm' has no attribute {name!r}"
+        raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

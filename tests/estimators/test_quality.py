@@ -84,6 +84,7 @@ def test_accuracy_on_ijcnn(ijcnn: Any, budget: int, least: float) -> None:
     assert mean_accuracy(ijcnn, gamma=2, budget=budget) >= least
 
 
+@pytest.mark.slow
 def test_a_tight_tolerance_on_ijcnn(ijcnn: Any) -> None:
     X, y, *_ = ijcnn
     model = BudgetSVC(C=2**5, gamma=2, tol=1e-3, random_state=0).fit(X, y)

@@ -96,6 +96,7 @@ def test_little_time_is_enough_to_tell() -> None:
     assert model.score(*board(2000, 1)) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_small_data_are_not_worse_off(load: Any) -> None:
     X, y = load(return_X_y=True)

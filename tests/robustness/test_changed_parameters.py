@@ -305,7 +305,10 @@ def test_early_stopping_holds_no_whole_class_out(seed: int) -> None:
 # ---- a sane model in the end ----
 
 
-@pytest.mark.parametrize("maintenance", ["merge", Merge(n_terms=4), "project"])
+OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in (Merge(n_terms=4), "project")]
+
+
+@pytest.mark.parametrize("maintenance", ["merge", *OTHERS])
 def test_after_all_changes_the_model_is_as_good_as_a_new_one(
     moons: tuple[Array, Array], maintenance: Any
 ) -> None:

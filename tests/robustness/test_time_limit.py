@@ -92,6 +92,7 @@ LONG = {
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("limit", [1.0, 4.0])
 @pytest.mark.parametrize("task", LONG)
 def test_limits_are_kept(task: str, limit: float) -> None:

@@ -127,6 +127,7 @@ def test_arrays_of_other_shapes_and_types(case: tuple[str, str]) -> None:
                 assert _answers(model) == answers, (path, how)
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(draw=st.data(), case=st.sampled_from(CASES))
 def test_any_change_of_a_value(draw: Any, case: tuple[str, str]) -> None:

@@ -21,7 +21,10 @@ CLASSIFIERS = [
 ]
 
 
-@pytest.mark.parametrize("sizes", [[1], [1, 17, 3, 100], [300]], ids=str)
+ONE_BY_ONE = pytest.param([1], marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("sizes", [[1, 17, 3, 100], [300], ONE_BY_ONE], ids=str)
 @pytest.mark.parametrize("options", CLASSIFIERS, ids=str)
 def test_blocks_of_any_size(blobs, sizes, options):
     X, y = blobs

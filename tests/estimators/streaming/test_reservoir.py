@@ -59,7 +59,10 @@ def assert_uniform(counts: np.ndarray, pairs: int, repeats: int, size: int = 20)
     assert pairs == pytest.approx(expected, rel=0.1)
 
 
-@pytest.mark.parametrize("sizes", [[100], [1] * 100, [13] * 8, [20, 80], [19, 81], [21, 79]])
+ONE_BY_ONE = pytest.param([1] * 100, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("sizes", [[100], ONE_BY_ONE, [13] * 8, [20, 80], [19, 81], [21, 79]])
 def test_the_sample_is_uniform(sizes: list[int]) -> None:
     counts, pairs = np.zeros(100), 0
     for seed in range(600):

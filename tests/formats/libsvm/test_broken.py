@@ -133,7 +133,9 @@ def refusal(text: bytes) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
+)
 def test_ten_thousand_broken_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
@@ -158,6 +160,7 @@ def test_ten_thousand_broken_files(
     assert 1000 < refused < 2500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["1", "1 1:1", "1 1:1 2:1 3:1", "-0.12345678 1:0.12345678"])
 def test_memory_of_many_lines(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.setattr(read, "SMALL", 0)
