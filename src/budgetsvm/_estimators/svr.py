@@ -25,6 +25,7 @@ from budgetsvm._estimators.user_input import (
     weighted_rows,
 )
 from budgetsvm._learn.settings import Settings
+from budgetsvm._model.decisions import precise_decision
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
 from budgetsvm.kernels import make_kernel
@@ -225,11 +226,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
+            Off by 1e-5 of ``target_scale_`` at most: where single precision would lose more, all is computed in
+            double.
         """
         self._check_fitted()
-        values = self._expansion.decision(
-            self._validate(X, reset=False), count_threads(self.n_jobs)
-        )
+        X = self._validate(X, reset=False)
+        values = precise_decision(self._expansion, X, count_threads(self.n_jobs))
         values *= self.target_scale_
         values += self.target_mean_
         return values[:, 0] if self._flat else values

@@ -124,6 +124,11 @@ class KernelExpansion:
         """Return the same model in other arithmetic."""
         return replace(self, points=self.points.astype(dtype))
 
+    @cached_property
+    def wide(self) -> Self:
+        """The same model in double precision."""
+        return self if self.points.dtype == np.float64 else self.in_precision(np.float64)
+
     def __getstate__(self) -> Record:
         return self.record()  # and nothing that can be found anew
 

@@ -10,6 +10,7 @@ from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.user_input import weighted_rows
 from budgetsvm._learn.settings import Settings
+from budgetsvm._model.decisions import precise_decision
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.distributed._lazy import lazy
 from budgetsvm.distributed._machine import SpreadMachine
@@ -102,4 +103,4 @@ class DaskBudgetOneClassSVM(SpreadMachine, BudgetOneClassSVM):
 
 
 def _first_output(block: Block, model: KernelExpansion) -> NDArray[np.float64]:
-    return np.ascontiguousarray(model.decision(block.X, 1)[:, 0])
+    return np.ascontiguousarray(precise_decision(model, block.X)[:, 0])

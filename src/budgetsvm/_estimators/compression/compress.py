@@ -38,9 +38,10 @@ class Compressed:
         ‖f_big - f_small‖ / ‖f_big‖ in the Hilbert space of the kernel, biases left out. NaN for the sigmoid kernel.
     difference : float or None
         Root mean square of the differences of decision values (of pairs of classes: one per pair), or of predictions of
-        regression, on the rows given.
+        regression, on the rows given; without any, at the terms of the larger model. Support vectors lie where labels
+        are hardest to tell: other rows mostly agree better. None for numbered rows.
     agreement : float or None
-        The share of the rows given on which both predict the same label.
+        The share of the same rows on which both predict the same label. None for a regression, too.
     """
 
     estimator: Any
@@ -56,7 +57,7 @@ def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
 
     Neither labels nor training data are needed: what is approximated is the model itself, e.g. one of LIBSVM with
     thousands of support vectors. Terms are merged (Gaussian kernel), or chosen among those of the larger model, whichever
-    comes nearer; then their coefficients are fitted to it. Where there are training data, ``fit`` with this budget gives
+    comes nearer; Gaussian terms then move to where they come nearest, and coefficients are fitted to it. Where there are training data, ``fit`` with this budget gives
     a better model.
 
     Parameters
@@ -135,8 +136,9 @@ def _smaller(
     bias = detector or bool(settings.intercept or model.bias.any())
     if isinstance(model.kernel, Sigmoid):
         return nearest_on_rows(model, budget, X, n_threads, bias=bias), float("nan")
-    smaller = Smaller(model, n_threads)
-    found, squared = smaller.nearest(smaller.terms(settings), X, bias=bias)
+    smaller = Smaller(model, n_threads, keep_zeros=estimator._expansion.sparse_points)
+    models = (smaller.nearest(points, X, bias=bias) for points in smaller.terms(settings))
+    found, squared, _ = min(models, key=lambda of: of[2])
     return found, _root_of_share(squared, smaller.squared_norm)
 
 
@@ -160,9 +162,11 @@ def with_model(estimator: Any, model: KernelExpansion, budget: int) -> Any:
 
 
 def _compared(big: Any, small: Any, X: Any) -> tuple[float | None, float | None]:
-    """Return the difference of values and the agreement of labels, on rows if there are any."""
+    """Return the difference of values and the agreement of labels, on rows or at the terms of the larger one."""
     if X is None:
-        return None, None
+        if isinstance(big._expansion.kernel, Precomputed):
+            return None, None
+        X = big._expansion.original_points()
     before, after = _values(big, X), _values(small, X)
     difference = float(np.sqrt(np.mean((before - after) ** 2)))
     same = np.mean(big.predict(X) == small.predict(X))

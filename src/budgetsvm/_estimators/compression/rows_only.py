@@ -42,7 +42,7 @@ def nearest_on_rows(
     points = smaller.big.points[chosen]
     nothing = np.zeros((len(chosen), len(model.coef)))
     with single_threaded_blas():
-        coef, shift = smaller.on_rows(_Columns(points), nothing, X, bias)
+        coef, shift, _ = smaller.on_rows(_Columns(points), nothing, X, bias)
     return replace(
         model,
         points=points.astype(model.points.dtype),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from budgetsvm._common.threads import single_threaded_blas
+from budgetsvm._estimators.compression.moving import moved
 from budgetsvm._learn.learn import reduce_to_budget
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
@@ -56,24 +57,26 @@ class RowProducts:
 class Smaller:
     """Smaller models than a given one."""
 
-    def __init__(self, model: KernelExpansion, n_threads: int) -> None:
+    def __init__(self, model: KernelExpansion, n_threads: int, *, keep_zeros: bool = False) -> None:
         # Points are relative to the centre already.
         self.big = replace(model.in_precision(np.float64), centre=None)
         self.sums = replace(self.big, bias=np.zeros(len(model.bias)))
         self._centre, self._dtype, self._threads = model.centre, model.points.dtype.type, n_threads
+        self._keep_zeros = keep_zeros
         self._values = self.sums.decision(self.big.points, n_threads)
         #: ‖f_big‖², all outputs together and without their biases
         self.squared_norm = float((self.big.coef.T * self._values).sum())
 
-    def terms(self, settings: Settings) -> Points:
-        """Return the points of a model with so many terms: merged, or chosen among those of the larger one."""
+    def terms(self, settings: Settings) -> list[Points]:
+        """Return points of models with so many terms: chosen among those of the larger one, or merged, and the same moved."""
         chosen = self.big.points[self._chosen(settings.budget or 1)]
         if not self.big.kernel.mergeable:
-            return chosen
+            return [chosen]
         merged = reduce_to_budget(self.big, replace(settings, maintenance=Merge())).points
-        return max(
+        start = max(
             (merged, chosen), key=lambda points: float((self._projection(points)[1] ** 2).sum())
         )
+        return [start, moved(self.sums, start, self._threads, keep_zeros=self._keep_zeros)]
 
     def _chosen(self, budget: int) -> list[int]:
         """Choose points one by one, each so that the projection gains most of ‖f_big‖².
@@ -124,13 +127,19 @@ class Smaller:
             coef, _ = basis.expand([np.ascontiguousarray(w) for w in projection.T])
         return basis.kept, coef, max(0.0, self.squared_norm - float((projection**2).sum()))
 
-    def nearest(self, points: _Matrix, X: Any, *, bias: bool) -> tuple[KernelExpansion, float]:
-        """Return the model with these points, or with fewer, and ‖f_small - f_big‖². X may be None."""
-        basis, projection = self._projection(points)
+    def nearest(
+        self, points: _Matrix, X: Any, *, bias: bool
+    ) -> tuple[KernelExpansion, float, float]:
+        """Return the model with these points, or with fewer, ‖f_small - f_big‖², and what is to be small.
+
+        That is the same, or, where there are rows X, the squared error on those that were left out.
+        """
+        basis, projection = self._projection(points.astype(self._dtype).astype(np.float64))
         coordinates, shift = projection, np.zeros(len(self.big.bias))
+        error = lost = max(0.0, self.squared_norm - float((projection**2).sum()))
         if X is not None:
             with single_threaded_blas():
-                coordinates, shift = self.on_rows(basis, projection, X, bias)
+                coordinates, shift, error = self.on_rows(basis, projection, X, bias, lost)
         with single_threaded_blas():
             coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])
         distance = self.squared_norm - 2 * (projection * coordinates).sum() + (coordinates**2).sum()
@@ -141,18 +150,26 @@ class Smaller:
             self.big.bias + shift,
             self._centre,
         )
-        return model, max(0.0, float(distance))
+        return model, max(0.0, float(distance)), error
 
     def on_rows(
-        self, basis: Any, projection: _Matrix, X: Any, bias: bool
-    ) -> tuple[_Matrix, _Matrix]:
-        """Solve the least squares problem on rows: coordinates, and what to add to the biases."""
+        self, basis: Any, projection: _Matrix, X: Any, bias: bool, farthest: float = np.inf
+    ) -> tuple[_Matrix, _Matrix, float]:
+        """Solve the least squares problem on rows: coordinates, what to add to the biases, error on rows left out.
+
+        The squared distance from the projection may be `farthest`, so that rows which are not like those to come, all
+        of one class, say, do no more harm than having fewer terms has done.
+        """
         size, middle = len(basis), (X.shape[0] + 1) // 2
         halves = [self._products(basis, some, bias) for some in (X[:middle], X[middle:])]
         prior = np.concatenate([projection, np.zeros((int(bias), len(self.big.coef)))])
-        found = (halves[0] + halves[1]).solution(prior, _best_weight(halves, prior))
+        both = halves[0] + halves[1]
+        for weight, error in _weights_in_order(halves, prior):
+            found, left_out = both.solution(prior, weight), error
+            if ((found - prior)[:size] ** 2).sum() <= farthest:
+                break
         shift: _Matrix = found[size:].sum(axis=0)
-        return found[:size], shift
+        return found[:size], shift, left_out
 
     def _products(self, basis: Any, X: Any, bias: bool) -> RowProducts:
         """Sum up over rows all that least squares needs to know of them."""
@@ -171,8 +188,11 @@ class Smaller:
         return RowProducts(gram, wanted, total)
 
 
-def _best_weight(halves: list[RowProducts], prior: _Matrix) -> float:
-    """Return the weight of the projection with which a half of the rows predicts the values of the other one best."""
+def _weights_in_order(halves: list[RowProducts], prior: _Matrix) -> list[tuple[float, float]]:
+    """Return weights of the projection, with the errors that each half of the rows makes on the other one.
+
+    The first is that of the least error, and then come larger ones.
+    """
     scale = float(np.trace(halves[0].gram + halves[1].gram)) / len(prior)
     weights = [scale * float(weight) for weight in _WEIGHTS]
 
@@ -180,7 +200,9 @@ def _best_weight(halves: list[RowProducts], prior: _Matrix) -> float:
         pairs = (halves, halves[::-1])
         return sum(other.error(own.solution(prior, weight)) for own, other in pairs)
 
-    return min(weights, key=error)
+    errors = [error(weight) for weight in weights]
+    best = int(np.argmin(errors))
+    return list(zip(weights, errors, strict=True))[best:]
 
 
 def _blocks(X: Any) -> Iterator[Any]:

@@ -98,10 +98,11 @@ def _compressed(machine: Any, budget: int, X: Any) -> tuple[Any, list[str]]:
     found = compress(machine, budget, X)
     lines = [f"{found.n_terms[0]} terms, now {found.n_terms[1]}"]
     lines.append(f"relative difference of the functions: {found.distance:.3g}")
+    where = "on data" if X is not None else "at the terms of the larger model"
     if found.difference is not None:
-        lines.append(f"difference of values on data (root mean square): {found.difference:.3g}")
+        lines.append(f"difference of values {where} (root mean square): {found.difference:.3g}")
     if found.agreement is not None:
-        lines.append(f"same labels on data: {100 * found.agreement:.5g}%")
+        lines.append(f"same labels {where}: {100 * found.agreement:.5g}%")
     return found.estimator, lines
 
 
