@@ -49,7 +49,6 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_.*\.py",
-    "ignore_pattern": r"house_style\.py",
     "within_subsection_order": FileNameSortKey,
     "image_scrapers": ("matplotlib",),
     "matplotlib_animations": False,
@@ -64,9 +63,8 @@ sphinx_gallery_conf = {
     "backreferences_dir": "gallery/mentions",
     "doc_module": ("budgetsvm",),
     "reference_url": {"budgetsvm": None},
-    "reset_modules": ("matplotlib", "house_style.reset"),
+    "reset_modules": ("matplotlib", "gallery_style.reset"),
 }
-sys.path.insert(0, str(DOCS.parent / "examples"))
 
 # -- HTML ------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
