@@ -11,7 +11,7 @@ INSTALL := $(PIP) --no-build-isolation --editable
 BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'cmake>=3.26' ninja 'setuptools>=70.1'
 
 NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
-CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp tests/fuzz/*.cpp)
+CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp tests/fuzz/*.cpp tests/extending/*.?pp)
 PYTEST_ARGS ?=
 SEQUENCES ?= 20000
 FUZZ ?= 1000000

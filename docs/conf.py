@@ -28,7 +28,7 @@ extensions = [
     "sklearn_links",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build_tools", "gallery/**/*.ipynb", "gallery/**/*.py"]
+exclude_patterns = ["_build_tools", "benchmarks/results.md", "gallery/**/*.ipynb", "gallery/**/*.py"]
 templates_path = ["_templates"]
 
 # -- Markdown --------------------------------------------------------------------------------------
