@@ -13,7 +13,7 @@ sys.path.insert(0, str(DOCS / "_build_tools"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 project = "budgetsvm"
-copyright = "the budgetsvm developers"  # noqa: A001
+copyright = "the budgetsvm developers"
 author = "the budgetsvm developers"
 
 extensions = [
@@ -28,7 +28,12 @@ extensions = [
     "sklearn_links",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build_tools", "benchmarks/results.md", "gallery/**/*.ipynb", "gallery/**/*.py"]
+exclude_patterns = [
+    "_build_tools",
+    "benchmarks/results.md",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.py",
+]
 templates_path = ["_templates"]
 
 # -- Markdown --------------------------------------------------------------------------------------

@@ -54,7 +54,9 @@ lines.legend()
 
 distances = np.linspace(0, 3, 200)
 for other, name in ((0.6, "same sign"), (-0.6, "opposite signs")):
-    loss.plot(distances, [merged(heavy, other, d, h)[1].min() for d in distances], label=f"merged, {name}")
+    loss.plot(
+        distances, [merged(heavy, other, d, h)[1].min() for d in distances], label=f"merged, {name}"
+    )
 loss.axhline(0.6**2, c="grey", ls=":", label="the smaller one removed")
 loss.set(title="What gets lost, by distance", xlabel="distance", ylim=(0, None))
 _ = loss.legend()

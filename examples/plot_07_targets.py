@@ -27,7 +27,9 @@ seen = truth + rng.standard_normal(truth.shape) * [30, 0.03]
 # %%
 # Eight terms are too few for all loops, 25 are plenty. R² is measured against the curve without noise.
 
-figure, panels = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained", sharex=True, sharey=True)
+figure, panels = plt.subplots(
+    1, 3, figsize=(12, 4.2), layout="constrained", sharex=True, sharey=True
+)
 order = np.linspace(0, 2 * np.pi, 1000)
 for budget, ax in zip([8, 10, 25], panels, strict=True):
     model = BudgetSVR(C=100, gamma=6, budget=budget, random_state=0).fit(time[:, np.newaxis], seen)

@@ -41,7 +41,9 @@ model = make_pipeline(words, BudgetSVC(C=10, budget=300, random_state=0))
 model.fit(texts_train, authors_train)
 terms = model[-1].support_vectors_
 print(f"{model.score(texts_test, authors_test):.1%} of the lines are told apart")
-print(f"{terms.shape[0]} terms of {terms.shape[1]:,} features, {terms.nnz / terms.shape[0]:.0f} of them not zero")
+print(
+    f"{terms.shape[0]} terms of {terms.shape[1]:,} features, {terms.nnz / terms.shape[0]:.0f} of them not zero"
+)
 
 figure, ax = plt.subplots(figsize=(6, 5), layout="constrained")
 _ = plot_confusion(model, texts_test, authors_test, ax=ax)

@@ -50,7 +50,9 @@ def run_in_c(header):
         Path(folder, "digits.h").write_text(header.text)
         Path(folder, "main.c").write_text(PROGRAM)
         subprocess.run(["cc", "-O2", "main.c", "-o", "main", "-lm"], cwd=folder, check=True)
-        done = subprocess.run([Path(folder, "main")], input=X.tobytes(), capture_output=True, check=True)
+        done = subprocess.run(
+            [Path(folder, "main")], input=X.tobytes(), capture_output=True, check=True
+        )
     return np.array(done.stdout.split(), dtype=int)
 
 

@@ -29,9 +29,7 @@ y = (np.hypot(*(X - np.floor(X) - 0.5).T) < 0.38).astype(int)  # inside of circl
 found = []
 for n_workers in (1, 2):
     with Client(n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None):
-        rows, labels = (
-            da.from_array(a, chunks=(ROWS // PARTITIONS, *a.shape[1:])) for a in (X, y)
-        )
+        rows, labels = (da.from_array(a, chunks=(ROWS // PARTITIONS, *a.shape[1:])) for a in (X, y))
         model = DaskBudgetSVC(C=10, gamma=8, budget=150, random_state=0).fit(rows, labels)
         found.append(model.to_local())  # a BudgetSVC, which needs no cluster
 

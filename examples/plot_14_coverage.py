@@ -30,5 +30,7 @@ for budget, ax in zip([2, 6, 30], panels, strict=True):
     held = np.mean((low <= y_new) & (y_new <= high))
     ax.scatter(x_new[:1000], y_new[:1000], s=2, c="C5", alpha=0.6)
     ax.plot(line, model.predict(line), c="C0")
-    ax.fill_between(line[:, 0], *intervals.predict_interval(line, coverage=0.9).T, color="C0", alpha=0.2)
+    ax.fill_between(
+        line[:, 0], *intervals.predict_interval(line, coverage=0.9).T, color="C0", alpha=0.2
+    )
     ax.set_title(f"{budget} terms: ± {(high - low).mean() / 2:.2f} hold {held:.1%}")

@@ -34,7 +34,10 @@ for advice in diagnosis.advice:
 
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 ax.scatter(*X.T, c=np.where(y, "#2166ac", "#e08214"), s=6, alpha=0.6)
-for chosen, colour, name in ((wrong, "black", "suspected, and wrong"), (~wrong, "C3", "suspected, but right")):
+for chosen, colour, name in (
+    (wrong, "black", "suspected, and wrong"),
+    (~wrong, "C3", "suspected, but right"),
+):
     some = X[suspects & chosen]
     ax.scatter(*some.T, s=70, fc="none", ec=colour, lw=1.5, label=f"{name}: {len(some)}")
 ax.set(xticks=[], yticks=[])

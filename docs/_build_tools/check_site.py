@@ -46,7 +46,9 @@ class Page(HTMLParser):
         if tag == "link" and {*said.get("rel", "").split()} & TOLD:
             return
         for name in LOADED.get(tag, ()):
-            self.loads += [part.split()[0] for part in said.get(name, "").split(",") if part.strip()]
+            self.loads += [
+                part.split()[0] for part in said.get(name, "").split(",") if part.strip()
+            ]
         self.loads += _IN_STYLES.findall(said.get("style", ""))
 
 

@@ -14,7 +14,7 @@ model = joblib.load(path)  # only files of your own: who writes a pickle can run
 class Handler(BaseHTTPRequestHandler):
     """Predicts; several requests at a time are welcome."""
 
-    def do_POST(self):  # noqa: N802
+    def do_POST(self):
         """Read rows, and write labels or what is wrong with the rows."""
         try:
             rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -29,7 +29,9 @@ columns = make_column_transformer(
 machine = budgetsvm.BudgetSVC(C="tune", gamma="tune", time_limit=SECONDS, random_state=0)
 model = make_pipeline(columns, machine).fit(rows_train, labels_train)
 
-print(f"right: {model.score(rows_test, labels_test):.1%} of {len(rows_test):,} rows that took no part")
+print(
+    f"right: {model.score(rows_test, labels_test):.1%} of {len(rows_test):,} rows that took no part"
+)
 print(f"the most frequent label: {labels_test.value_counts(normalize=True).iloc[0]:.1%}")
 print(f"chosen: {machine.best_params_}, {len(machine.support_vectors_)} terms")
 print(budgetsvm.diagnose(model, rows_test, labels_test))

@@ -29,9 +29,7 @@ class Block:
 def names() -> list[str]:
     """Return all pages of the site that somebody has written, and the README."""
     found = (path.relative_to(DOCS) for path in DOCS.rglob("*.md"))
-    pages = sorted(
-        str(path.with_suffix("")) for path in found if not {*path.parts} & {*GENERATED}
-    )
+    pages = sorted(str(path.with_suffix("")) for path in found if not {*path.parts} & {*GENERATED})
     return ["README", *pages]
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the step, the value and the slope of the example for each line "alpha u curvature C epsilon" of its input.
+// Prints the step, the value and the slope of the example for each line "alpha u curvature C
+// epsilon" of its input.
 #include <cstdio>
 
 #include "squared_epsilon_insensitive.hpp"

@@ -1,4 +1,5 @@
 """The example of docs/losses.md: a loss as the Python side has it."""
+# ruff: noqa: ARG002 - a loss that is smooth does not need all that it is given
 
 from dataclasses import dataclass
 
