@@ -29,6 +29,7 @@ extensions = [
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = [
+    "package-index.md",
     "_build_tools",
     "benchmarks/results.md",
     "gallery/**/*.ipynb",
@@ -76,6 +77,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "budgetsvm"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("quiet.js", {"priority": 1})]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"installation": [], "tour": [], "recipe": [], "faq": [], "changelog": []}

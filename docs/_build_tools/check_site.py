@@ -60,7 +60,8 @@ def outside(address: str) -> bool:
 
 def complaints(folder: Path) -> Iterator[str]:
     """Say what is wrong with a site."""
-    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in folder.rglob("*.html")}
+    found = [path for path in folder.rglob("*.html") if "_static" not in path.parts]  # the theme's
+    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in found}
     if not pages:
         yield f"{folder} has no pages"
     for path, page in pages.items():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATED = ("gallery", "generated")
+GENERATED = ("gallery", "generated", "package-index.md")
 #: What others write, with fences that have no word: figures and formulas.
 WITHOUT_CODE = ("theory", "reproduction")
 RUN, SHOWN = ("python", "sh", "c"), ("bash", "text")
