@@ -3,9 +3,12 @@
 import doctest
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,10 +42,21 @@ def run_shell(block: pages.Block, name: str, _space: Any) -> None:
         pytest.skip(f"{name}: {lacking[0]} is not installed")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "-e", "-o", "pipefail", "-c", block.code]
-    done = subprocess.run(
-        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, f"{block.code}{done.stdout}{done.stderr}"
+    with tempfile.TemporaryFile(
+        "w+"
+    ) as said:  # no pipe, which what was left running would hold open
+        started = subprocess.Popen(
+            command,
+            env={**os.environ, "PATH": path},
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        code = started.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        said.seek(0)
+        assert code == 0, block.code + said.read()
 
 
 def run_c(block: pages.Block, _name: str, _space: Any) -> None:
