@@ -16,7 +16,7 @@ INSTALL := $(PIP) --no-build-isolation --editable
 BUILD_TOOLS := 'scikit-build-core>=0.11' 'nanobind>=2.5' 'setuptools-scm>=8' 'cmake>=3.26' ninja 'setuptools>=70.1'
 
 NATIVE := CMakeLists.txt $(wildcard src/core/*/*)
-CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp tests/fuzz/*.cpp)
+CXX_FILES = $(wildcard src/core/*/*.hpp src/core/*/*.cpp tests/fuzz/*.cpp tests/extending/*.?pp)
 PYTEST_ARGS ?=
 JOBS ?= 2
 SEQUENCES ?= 20000
@@ -26,7 +26,7 @@ BENCH_ARGS ?=
 PAPER_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-slow sequences fuzz fuzz-memory lint format bench paper sanitize sanitize-memory sanitize-threads clean
+.PHONY: help demo test test-fast test-slow docs sequences fuzz fuzz-memory lint format bench paper sanitize sanitize-memory sanitize-threads clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -75,6 +75,12 @@ format: $(VENV)/.lint ## put all files into the agreed format
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CXX_FILES)
 
+# Everything is made anew. Warnings are errors; what comes out is checked as a whole.
+docs: $(VENV)/.docs ## build the site in build/docs, with its gallery: all of it offline
+	rm -rf build/docs docs/gallery docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going --quiet --builder html --doctree-dir build/doctrees docs build/docs
+	$(BIN)/python docs/_build_tools/check_site.py build/docs
+
 bench: $(VENV)/.bench ## measure against targets, NumPy and peers; one table, one picture
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
@@ -115,8 +121,8 @@ SKBUILD_CMAKE_DEFINE='BUDGETSVM_SANITIZE=$(1)' SKBUILD_BUILD_DIR=build/$(2) \
 endef
 
 clean: ## remove the environment and everything that was built
-	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist budgetsvm-demo*.png benchmarks/results experiments/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find src tests benchmarks experiments -type d -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(VENV)-memory $(VENV)-threads build dist docs/gallery docs/api/generated budgetsvm-demo*.png benchmarks/results experiments/results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks docs examples experiments -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamps. Python sources are used in place; only the native part needs a rebuild.
 $(VENV)/.created:
@@ -132,6 +138,6 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml $(NATIVE)
 	@touch $@
 
 # The extras of pyproject.toml.
-$(VENV)/.plot $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.paper: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
+$(VENV)/.plot $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.paper $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(VENV)/.installed
 	$(INSTALL) '.[$*]'
 	@touch $@

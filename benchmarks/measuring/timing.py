@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -87,8 +88,9 @@ def load_average() -> float | None:
 
 
 def circumstances() -> dict[str, Any]:
-    """Return what a reader must know to compare times: machine, versions, threads."""
+    """Return what a reader must know to compare times: date, machine, versions, threads."""
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "cpu": _cpu_name(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.machine()}",

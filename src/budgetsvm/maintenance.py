@@ -57,7 +57,7 @@ class Maintenance:
 
 @dataclass(frozen=True)
 class Merge(Maintenance):
-    """Replace the term with the smallest |β| and its cheapest partner by one term.
+    """Replace the term with the smallest ``|β|`` and its cheapest partner by one term.
 
     Needs the Gaussian kernel.
 
@@ -109,7 +109,7 @@ class Merge(Maintenance):
 
 @dataclass(frozen=True)
 class Project(Maintenance):
-    """Remove the term with the smallest |β| and project it onto the span of all others.
+    """Remove the term with the smallest ``|β|`` and project it onto the span of all others.
 
     Works with any kernel; a reduction costs O(budget²).
     """
@@ -123,7 +123,7 @@ class Project(Maintenance):
 
 @dataclass(frozen=True)
 class Remove(Maintenance):
-    """Remove the term with the smallest |β|. Works with any kernel; the crudest strategy."""
+    """Remove the term with the smallest ``|β|``. Works with any kernel; the crudest strategy."""
 
     name: ClassVar[str] = "remove"
 

@@ -57,7 +57,7 @@ class SVC(BudgetSVC):
 
 @_with_their_signature(svm.SVR)
 class SVR(BudgetSVR):
-    """Ours, with C and epsilon in units of the targets, as docs/coming-from-svc.md says."""
+    """Ours, with C and epsilon in units of the targets, as docs/coming-from/svc.md says."""
 
     def _targets(self, encoded: np.ndarray, weights: np.ndarray) -> Any:
         ours, scale = copy(self), float(self.target_scale_[0])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn import svm
 
-_PAGE = Path(__file__).parents[2] / "docs" / "coming-from-svc.md"
+_PAGE = Path(__file__).parents[2] / "docs" / "coming-from" / "svc.md"
 _ROW = re.compile(r"^\| `(test_[^`]+)` \| (.+?) \|$", re.MULTILINE)
 _NOT_OURS = (svm.NuSVC, svm.NuSVR)
 

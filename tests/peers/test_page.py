@@ -1,4 +1,4 @@
-"""docs/coming-from-svc.md names all that SVC, SVR and OneClassSVM have, and says right whether ours have it."""
+"""docs/coming-from/svc.md names all that SVC, SVR and OneClassSVM have, and says right whether ours have it."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR, OneClassSVM
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
 
-PAGE = (Path(__file__).parents[2] / "docs" / "coming-from-svc.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "coming-from" / "svc.md").read_text(encoding="utf-8")
 PAIRS = [(SVC, BudgetSVC), (SVR, BudgetSVR), (OneClassSVM, BudgetOneClassSVM)]
 DATA = ([[0.0, 1], [1, 0], [2, 2], [3, 1]], [0, 0, 1, 1])
 

@@ -1,6 +1,6 @@
 """scikit-learn's own tests of SVC, SVR and OneClassSVM, with ours in their place.
 
-They are those of the version that is installed; docs/coming-from-svc.md lists which of them fail, and why.
+They are those of the version that is installed; docs/coming-from/svc.md lists which of them fail, and why.
 """
 
 import inspect

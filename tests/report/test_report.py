@@ -6,8 +6,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from report import subjects
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import budgetsvm
 from budgetsvm import BudgetFeatures, BudgetSVC, report
@@ -168,3 +172,24 @@ def test_without_matplotlib_it_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("budgetsvm._report.report.find_spec", lambda _: None)
     model, X, y = subjects.binary()
     refused(ImportError, r"budgetsvm\[plot\]", model, X, y, tmp_path / "page.html")
+
+
+def test_columns_of_words_have_names_of_their_own(tmp_path: Path) -> None:
+    table = pd.DataFrame({"size": np.arange(60.0), "town": ["Essen", "Herne", "Bochum"] * 20})
+    labels = np.where((table["size"] > 30) ^ (table["town"] == "Herne"), "yes", "no")
+    columns = make_column_transformer((StandardScaler(), ["size"]), (OneHotEncoder(), ["town"]))
+    model = make_pipeline(columns, BudgetSVC(C=10)).fit(table, labels)
+    report(model, table, labels, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "onehotencoder__town_Essen" in page
+    nameless = make_column_transformer(
+        (StandardScaler(), ["size"]), (FunctionTransformer(_lengths), ["town"])
+    )
+    model = make_pipeline(nameless, BudgetSVC(C=10)).fit(table, labels)
+    report(model, table, labels, tmp_path / "page.html")
+
+
+def _lengths(towns: pd.DataFrame) -> np.ndarray:
+    """Return two columns for one."""
+    lengths = towns["town"].str.len().to_numpy(float)
+    return np.column_stack([lengths, lengths == 6])

@@ -90,7 +90,8 @@ def subject_of(estimator: Any, X: Any, y: Any, names: Sequence[str] | None = Non
     scaled_by = ""
     if hasattr(machine, "steps"):
         scaled_by = ", ".join(type(step).__name__ for _, step in machine.steps[:-1])
-        X = machine[:-1].transform(X) if scaled_by else X
+        if scaled_by:
+            X, named = machine[:-1].transform(X), _names_behind(machine[:-1], named)
         machine = _found(machine[-1])
     _check_kind(machine)
     machine = machine.to_local() if hasattr(machine, "to_local") else machine  # of a Dask cluster
@@ -98,6 +99,7 @@ def subject_of(estimator: Any, X: Any, y: Any, names: Sequence[str] | None = Non
     search = machine if search is None and hasattr(machine, _CELLS) else search
     rows = machine._validate(X, reset=False)
     y = _checked(machine, y, rows.shape[0])
+    named = named if named is None or len(named) == rows.shape[1] else None
     return Subject(machine, search, scaled_by, X, rows, y, named)
 
 
@@ -115,6 +117,14 @@ def _names(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the features."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(map(str, names))
+
+
+def _names_behind(steps: Any, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the names of what comes out of a pipeline: steps may make other columns of those that go in."""
+    try:
+        return None if names is None else tuple(map(str, steps.get_feature_names_out()))
+    except (AttributeError, ValueError):  # a step that gives no names
+        return names
 
 
 def _check_kind(machine: Any) -> None:

@@ -121,7 +121,7 @@ fit_status_ : int
     After a polish: 0 if `converged_`, else 1.
 shape_fit_ : tuple of int
     Training rows of positive weight, and features.
-validation_scores_ : ndarray of shape (n_iter_,)
+validation_scores_ : ndarray of shape (n_epochs,)
     With `early_stopping`: the score on the rows held out, after every epoch.
 n_iter_ : int
     Epochs done by the last call of ``fit`` or ``partial_fit``, counting one begun.

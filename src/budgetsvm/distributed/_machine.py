@@ -28,7 +28,7 @@ from budgetsvm.monitoring._observer import FitObserver, PolishMoment
 from budgetsvm.monitoring._progress_bar import ProgressBar, shown_on
 
 # Rows that terms are learned from, and the numbers that these have, at most: two epochs of them are the million visits that phase 1
-# makes of any number of rows. docs/distributed.md has a figure.
+# makes of any number of rows. docs/practice/dask.md has a figure.
 _SAMPLE_ROWS, _SAMPLE_VALUES = 1 << 19, 1 << 25
 _FEW = 4  # rows per term, up to which one machine solves the problem of all rows
 

@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Gaussian(RadialKernel):
-    """exp(-gamma ||x - z||²), the default. The only one whose terms can be merged."""
+    """``exp(-gamma ‖x - z‖²)``, the default. The only one whose terms can be merged."""
 
     gamma: Gamma = "scale"
     name: ClassVar[str] = "rbf"
@@ -40,14 +40,14 @@ class Gaussian(RadialKernel):
 
 @dataclass(frozen=True)
 class Laplacian(RadialKernel):
-    """exp(-gamma ||x - z||_1)."""
+    """``exp(-gamma ‖x - z‖₁)``."""
 
     gamma: Gamma = "scale"
     name: ClassVar[str] = "laplacian"
     metric: ClassVar[str] = "cityblock"
 
     def norms(self, points: Any) -> NDArray[np.float64]:
-        """Return Σ_k |z_k| of every term."""
+        """Return ``Σ_k |z_k|`` of every term."""
         return np.asarray(abs(points).sum(axis=1))
 
 
@@ -80,7 +80,7 @@ class Polynomial(KernelWithGamma):
         return self.degree
 
     def largest_product(self, most: float) -> float:
-        """Return the |<x, z>| up to which no value, nor what it is made of, exceeds this number."""
+        """Return the ``|<x, z>|`` up to which no value, nor what it is made of, exceeds this number."""
         root = float(most ** (1 / self.degree))
         return min(most, (root - abs(self.coef0)) / float(self.gamma))
 

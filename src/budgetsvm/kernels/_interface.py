@@ -77,7 +77,7 @@ class Kernel(ABC):
         return 1
 
     def largest_product(self, most: float) -> float:
-        """Return the |<x, z>| up to which no value, nor what it is made of, exceeds this number."""
+        """Return the ``|<x, z>|`` up to which no value, nor what it is made of, exceeds this number."""
         return most
 
     def of_shrunk_row(self, size: float) -> Self:

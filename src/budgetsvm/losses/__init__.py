@@ -150,7 +150,7 @@ class Logistic(Loss):
 
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """max(0, |u| - ε): the loss of support vector regression.
+    """``max(0, |u| - ε)``: the loss of support vector regression.
 
     Parameters
     ----------

@@ -34,6 +34,7 @@ def draw_cells(ax: Any, values: NDArray[np.float64], least: float, most: float) 
         "edgecolors": "white",
         "linewidth": 0.6,
     }
+    ax.grid(visible=False)  # that of the user's style would lie on top of the cells
     ax.pcolormesh(columns, rows, np.ma.masked_invalid(values), **options)
     for side in ax.spines.values():
         side.set_visible(False)
