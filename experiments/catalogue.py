@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from experiments.curves import accuracy, budgets, golden, merging, objectives, unbudgeted
+from experiments.curves import accuracy, budgets, golden, merging, objectives, speedups, unbudgeted
 from experiments.report.content import Section
 from experiments.running.jobs import Job, Results
 from experiments.scope import Scope
@@ -28,6 +28,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table-one": table_one,
     "objectives": objectives,
     "accuracy": accuracy,
+    "speed-ups": speedups,
     "golden": golden,
     "budgets": budgets,
     "merging": merging,
