@@ -12,7 +12,9 @@ from experiments.problems import Problem
 
 #: Looks at everything, after so many epochs.
 _RARE = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)
-_PRIMAL_RATIO = 1.2  # P is known at looks that are closer than the rare ones, each so many times the last
+_PRIMAL_RATIO = (
+    1.2  # P is known at looks that are closer than the rare ones, each so many times the last
+)
 _EFFORT, _PRIMAL_EFFORT = 5e7, 2e7  # kernel values for an objective
 _OFTEN_ROWS = 5000  # test rows of the frequent looks
 
