@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from experiments.curves import accuracy, budgets, golden, merging, objectives, speedups, unbudgeted
+from experiments.curves import (
+    accuracy,
+    budgets,
+    golden,
+    merging,
+    objectives,
+    peaks,
+    speedups,
+    unbudgeted,
+)
+from experiments.further import iteration_cost, linear, other_duals, readiness, strategies
 from experiments.report.content import Section
 from experiments.running.jobs import Job, Results
 from experiments.scope import Scope
@@ -28,6 +38,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table-one": table_one,
     "objectives": objectives,
     "accuracy": accuracy,
+    "peaks": peaks,
     "speed-ups": speedups,
     "golden": golden,
     "budgets": budgets,
@@ -37,6 +48,11 @@ EXPERIMENTS: dict[str, Experiment] = {
     "lemma-one": lemma_one,
     "theorem-one": theorem_one,
     "search": search,
+    "linear": linear,
+    "iteration": iteration_cost,
+    "strategies": strategies,
+    "readiness": readiness,
+    "other-duals": other_duals,
 }
 
 

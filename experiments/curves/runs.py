@@ -35,7 +35,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "two-phase": {},
 }
 GOLDEN = ("bsgd-golden", "bsca-golden")
-PROJECT = ("bsgd-project", "bsca-project")
+#: Other ways to keep the budget; a projection takes long.
+OTHERS = ("bsgd-project", "bsca-project", "bsgd-remove", "bsca-remove")
 #: Results of all seeds by problem, method and budget.
 Curves: TypeAlias = dict[tuple[str, str, int | None], list[Result]]
 #: Budgets of the figures, for data that are large and for those made on the spot.
@@ -61,7 +62,7 @@ def curve_job(
         "method": method,
         "budget": budget,
         "seed": seed,
-        "epochs": spec.golden_epochs if method in (*GOLDEN, *PROJECT) else spec.epochs,
+        "epochs": spec.golden_epochs if method in (*GOLDEN, *OTHERS) else spec.epochs,
         "every": spec.look_every,
         **options,
     }
