@@ -13,7 +13,14 @@ from experiments.curves import (
     speedups,
     unbudgeted,
 )
-from experiments.further import iteration_cost, linear, other_duals, readiness, strategies
+from experiments.further import (
+    all_rows,
+    iteration_cost,
+    linear,
+    other_duals,
+    readiness,
+    strategies,
+)
 from experiments.report.content import Section
 from experiments.running.jobs import Job, Results
 from experiments.scope import Scope
@@ -45,6 +52,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "merging": merging,
     "unbudgeted": unbudgeted,
     "rates": rates,
+    "all-rows": all_rows,
     "lemma-one": lemma_one,
     "theorem-one": theorem_one,
     "search": search,
@@ -54,6 +62,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "readiness": readiness,
     "other-duals": other_duals,
 }
+
+
+#: What takes hours, and runs only if it is asked for.
+THOROUGH = ("all-rows",)
 
 
 def summary(experiment: Experiment) -> str:

@@ -12,7 +12,7 @@ from experiments.curves.runs import METHODS
 from experiments.problems import load, spec_of
 from experiments.report import style, ticks
 from experiments.report.content import Cell, Claim, Data, Picture, Section
-from experiments.report.wording import judge
+from experiments.report.wording import judge, signed
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
 
@@ -162,7 +162,7 @@ def _picture(
         return figure
 
     texts = [
-        f"{_look(m)['label']} {exponents[m, 'B']:.2f} in B, {exponents[m, 'n']:.2f} in n"
+        f"{_look(m)['label']} {exponents[m, 'B']:.2f} in B, {signed(exponents[m, 'n'])} in n"
         for m in _METHODS
     ]
     caption = (
@@ -196,7 +196,7 @@ def _claim(exponents: dict[tuple[str, str], float], lines: dict[tuple[str, str],
     return Claim(
         "An iteration takes O(B) operations, maintenance included, and is independent of the number of rows n.",
         "section 3",
-        f"Time per visit grows as B to the power of {linear:.2f} at the most (BSGD, BSCA, BSCA with golden section), and as n to the power of {rows:.2f}: from {x[0]:,} to {x[-1]:,} rows "
+        f"Time per visit grows as B to the power of {linear:.2f} at the most (BSGD, BSCA, BSCA with golden section), and as n to the power of {signed(rows)}: from {x[0]:,} to {x[-1]:,} rows "
         f"it takes {growth:.2f} times as long (rule: exponents of at most {_LINEAR:g} and {_NONE:g}; in part if one of both)",
         judge(met),
     )

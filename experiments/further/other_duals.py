@@ -18,7 +18,7 @@ from budgetsvm import BudgetOneClassSVM, BudgetSVR, datasets
 from budgetsvm.monitoring import Trace
 from experiments.report import style, ticks
 from experiments.report.content import Claim, Data, Picture, Section, Table
-from experiments.report.wording import judge, mean_and_spread, seconds_text
+from experiments.report.wording import judge, mean_and_spread, seconds_text, signed
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
 
@@ -270,7 +270,9 @@ def _table(found: _Found) -> Table:
 def _claim(found: _Found, budget: int) -> Claim:
     lost = {key: _lost(seeds) for key, seeds in found.items()}
     met = [value <= _NEAR for value in lost.values()]
-    listed = ", ".join(f"{name} ({kind}) {value:+.3f}" for (kind, name), value in lost.items())
+    listed = ", ".join(
+        f"{name} ({kind}) {signed(value, 3)}" for (kind, name), value in lost.items()
+    )
     epochs = next(iter(found.values()))[0]["epochs"][-1]
     return Claim(
         "It is straightforward to extend the algorithm to other kernel machines with box-constrained duals; regression is tackled in the same framework.",

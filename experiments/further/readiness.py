@@ -110,7 +110,7 @@ def section(scope: Scope, results: Results) -> Section:
     text = (
         "Phase 2 finds the best coefficients for the terms that phase 1 has learned. When are these good enough? By the bound that holds (see Theorem 1), what BSCA loses to the budget is half of "
         "the mean squared departure (f̃ − f)² of the model from its dual variables, so that is a quantity to watch. We stop phase 1 after several lengths, note the departure, polish, and see whether the two go together. "
-        f"{_answer(signs)}"
+        f"{'' if scope.quick else _answer(signs)}"
     )
     parts = (_picture(scope, found), _table(found, signs))
     return Section("Terms that are good enough for a polish", [text], parts, _claims(found))

@@ -125,7 +125,7 @@ def test_the_page_is_valid_and_complete(page: _Page, sections: list[Section]) ->
             assert f"{kind}-{part.name}" in ids
     text = "".join(page.texts)
     assert "Figure 1. Test accuracy" in text
-    assert "Table 3. Accuracy" in text, "the first table is that of the claims"
+    assert "Table 2. Accuracy" in text, "the claims have no number, so that Table 1 is the paper's"
     assert "<script>alert(1)</script> is only text" in text
     assert ("html", {"lang": "en"}) in page.tags
     assert "script" not in {tag for tag, _ in page.tags}

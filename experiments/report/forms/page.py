@@ -53,8 +53,7 @@ def _contents(chapters: Sequence[Chapter]) -> str:
     items = []
     for chapter in chapters:
         parts = "".join(
-            f'<li><a href="#{ready.anchor}">{ready.kind} {ready.number}</a> '
-            f"{escape(ready.part.title)}</li>"
+            f'<li><a href="#{ready.anchor}">{ready.label}</a> {escape(ready.part.title)}</li>'
             for ready in chapter.parts
         )
         below = f"<ul>{parts}</ul>" if parts else ""
@@ -79,11 +78,11 @@ def _chapter(chapter: Chapter) -> str:
 def _part(ready: Ready) -> str:
     part = ready.part
     content = _table(part.shown) if isinstance(part, Table) else _figure(ready)
-    label = escape(f"{ready.kind} {ready.number}: {part.title}")
+    label = escape(f"{ready.label}: {part.title}")
     # Who uses the keyboard must be able to reach what scrolls.
     scroll = f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">{content}</div>'
     caption = (
-        f"<figcaption><strong>{ready.kind} {ready.number}. {escape(part.title)}.</strong> "
+        f"<figcaption><strong>{escape(ready.heading)}.</strong> "
         f"{to_html(part.caption)} {_files(ready)}</figcaption>"
     )
     # The title of a table belongs above it, that of a figure below.

@@ -137,11 +137,16 @@ def counterexample_picture(results: Results) -> Picture:
         "A counterexample on two points",
         "Two points of different classes with k = ½, steps that are η times the exact one: E = (1 − η)² "
         "for both coordinates, always. The expectation is exact. "
-        "For η < 1 it crosses the bound of Theorem 1 (D falls at the rate κ, not 2κ/(1+κ)); the mended "
-        "bound holds.",
+        f"It crosses the bound of Theorem 1 {_crossings(found['curves'])} (D falls at the rate κ, not 2κ/(1+κ)); the mended "
+        f"bound {'holds' if all(c['mended_holds'] for c in found['curves']) else 'does not hold'}.",
         draw,
         Data(("eta", "E", "visits", "gap", "theorem", "mended"), rows),
     )
+
+
+def _crossings(curves: list[Result]) -> str:
+    crossed = [f"from visit {c['first']} on for η = {c['eta']:g}" for c in curves if c["first"]]
+    return ", ".join(crossed) or "nowhere"
 
 
 def _middle(scope: Scope) -> int:

@@ -26,10 +26,8 @@ def phases_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-phases",
         "Early progress, late stall",
-        "Suboptimality relative to D(α*) over epochs, median and range of the seeds. Without a budget it "
-        "falls at a nearly constant rate. With one it follows for the first epochs, "
-        "then parts; where the budget is too small for the kernel, D falls again, even below D(0) = 0 "
-        "(the line at 1), before all comes to rest.",
+        "Suboptimality relative to D(α*) over epochs, median and range of the seeds; the line at 1 is that of α = 0. "
+        f"At the end it is {_ends(scope, results, 'gap')}",
         lambda: _draw_by_budget(scope, results, "gap", "(D(α*) − D(α)) / D(α*)"),
         _series_data(scope, results, ("gap", "primal_gap")),
     )
@@ -39,10 +37,9 @@ def model_picture(scope: Scope, results: Results) -> Picture:
     """How good the model w̃ is, which is what a user gets."""
     return Picture(
         "theorem-model",
-        "The model is better than its α",
-        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). It stalls, but does not get "
-        "worse as D(α) does: α and w̃ have gone separate ways, "
-        "so that the theorem, which is about α, says little about the model.",
+        "How good the model is, beside its α",
+        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). "
+        f"At the end it is {_ends(scope, results, 'primal_gap')} The theorem is about α, and says little about the model where the two have gone separate ways.",
         lambda: _draw_by_budget(scope, results, "primal_gap", "(P(w̃) − D(α*)) / D(α*)"),
         _series_data(scope, results, ("primal_gap",)),
     )
@@ -91,8 +88,8 @@ def error_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-error",
         "The relative approximation error, and how far w̃ is from w",
-        "Over epochs, paper's merging, median and range of the seeds. Ē rises from 0 to 1, the line, "
-        "where the expected progress is zero. E of the worst coordinate, those left out where it is infinite, has no upper limit. "
+        "Over epochs, paper's merging, median and range of the seeds. At the line, Ē = 1, the expected progress is zero. "
+        f"{_late_error(scope, results)} E of the worst coordinate, those left out where it is infinite, has no upper limit. "
         "Σ (f̃ − f)² is over all points: half of its mean is what a visit may lose to the budget. ‖w̃ − w‖² is exact, in feature space; "
         "‖w*‖² is of the order of D(α*).",
         draw,
@@ -144,14 +141,51 @@ def rest_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-rest",
         "How runs come to rest",
-        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². With a "
-        "budget the steps die out, too, and "
-        "the limit depends on the order of the visits. The paper's merging may go on to creep: a step back "
-        "cannot cancel the term of the step before, which has the other sign, and golden section leaves "
-        "an error of 10⁻⁸ or so.",
+        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². "
+        f"{_last_moves(scope, results)} Runs with another order of visits end elsewhere, {_apart(scope, results)} of ‖α*‖ apart (median).",
         draw,
         Data(columns, rows),
     )
+
+
+def _ends(scope: Scope, results: Results, name: str) -> str:
+    """Say what a suboptimality has come to, relative to D(α*), by budget."""
+    texts = []
+    for budget in (None, *budgets(scope)):
+        values = [
+            float(np.median(np.array(found["series"][name])[:, -1])) / found["optimum"]
+            for case in cases(scope)
+            if case.budget == budget
+            for found in [comparison(results, case)]
+        ]
+        label = "without a budget" if budget is None else f"with B = {budget}"
+        texts.append(f"{min(values):.1g} to {max(values):.1g} {label}")
+    return f"{', '.join(texts)} (least and most of the settings)."
+
+
+def _late_error(scope: Scope, results: Results) -> str:
+    limited = [c for c in cases(scope) if c.budget is not None and c.merging == "paper"]
+    late = [
+        float(np.median(np.array(comparison(results, c)["series"]["mean"])[:, -1])) for c in limited
+    ]
+    return f"At the end Ē is {min(late):.2f} to {max(late):.2f}."
+
+
+def _last_moves(scope: Scope, results: Results) -> str:
+    texts = []
+    for merging in ("paper", "default"):
+        some = [
+            float(np.median([run[-1] for run in long_run(results, case)["moved"]]))
+            for case in cases(scope)
+            if case.budget is not None and case.merging == merging
+        ]
+        texts.append(f"{min(some):.0e} to {max(some):.0e} with {merging} merging")
+    return f"On a budget the last epoch moves α by {' and '.join(texts)}."
+
+
+def _apart(scope: Scope, results: Results) -> str:
+    some = [long_run(results, case)["apart"] for case in cases(scope) if case.budget is not None]
+    return f"{min(some):.2f} to {max(some):.2f}"
 
 
 def _of(scope: Scope, problem: str, merging: str) -> list[Case]:
