@@ -15,6 +15,7 @@ from experiments.curves import (
 )
 from experiments.further import (
     all_rows,
+    convergence,
     iteration_cost,
     linear,
     other_duals,
@@ -55,6 +56,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "all-rows": all_rows,
     "lemma-one": lemma_one,
     "theorem-one": theorem_one,
+    "convergence": convergence,
     "search": search,
     "linear": linear,
     "iteration": iteration_cost,
