@@ -67,7 +67,7 @@ def section(scope: Scope, results: Results) -> Section:
         f"processor either solver takes until P is within {', '.join(f'{100 * e:g}' for e in _EXCESS)} % of the optimum, and "
         f"until the accuracy is within {', '.join(f'{p:g}' for p in _POINTS)} points of the exact SVM. Where "
         "the exact solution of all rows is not known (COVTYPE), P of the two-phase solver stands for the optimum. A level counts as reached at the "
-        "first look that shows it, which flatters a solver that jumps; so we also ask when it is reached for good. Looks are 20 % apart or closer."
+        "first look that shows it, which flatters a solver that jumps; so we also ask when it is reached for good. Looks are 30 % apart or closer."
     )
     parts = (_picture(scope, found, "P"), _picture(scope, found, "accuracy"), _table(found))
     claims = [_claim(found), _first_looks(found), _translates(scope, results)]

@@ -1,5 +1,6 @@
 """Projection and removal beside merging: objective and accuracy (sections 2 and 3)."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from experiments.report.wording import judge, mean_and_spread, seconds_text
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
 
+_MOST_SEEDS = 3
 _SOLVERS, _WAYS = ("bsgd", "bsca"), ("", "-project", "-remove")
 _NAMES = {"": "merging", "-project": "projection", "-remove": "removal"}
 _METHODS = tuple(f"{solver}{way}" for way in _WAYS for solver in _SOLVERS)
@@ -21,11 +23,17 @@ _LINES = {"": "-", "-project": "--", "-remove": ":"}
 def jobs(scope: Scope) -> list[Job]:
     """List the runs, at the small budget."""
     assert set(OTHERS) <= set(_METHODS)
-    return curve_jobs(scope, _METHODS, budgets(scope)[:1])
+    return curve_jobs(_less(scope), _METHODS, budgets(scope)[:1])
+
+
+def _less(scope: Scope) -> Scope:
+    """Three seeds will do: a projection takes long."""
+    return replace(scope, seeds=min(scope.seeds, _MOST_SEEDS))
 
 
 def section(scope: Scope, results: Results) -> Section:
     """Draw P and the accuracy over as many epochs as the slowest has."""
+    scope = _less(scope)
     found = gather(scope, results, _METHODS, budgets(scope)[:1])
     runs = {(name, method): seeds for (name, method, _), seeds in found.items()}
     text = (
