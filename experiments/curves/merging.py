@@ -140,24 +140,24 @@ def _claim(
 
 
 def _added(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
-    """Steps per violation, and merges per step, in the last epoch at the usual budget."""
-    met, texts = {}, []
-    for spec in scope.specs:
-        shares = []
-        for method in _METHODS:
+    """Steps per violation, and merges per step, in the last epoch at the usual budget; the worst of the data sets."""
+    shares: dict[str, list[float]] = {}
+    for method in _METHODS:
+        for spec in scope.specs:
             last = [run["history"][-1] for run in runs[spec.name, method, budgets(scope)[1]]]
-            sums = {
-                name: sum(epoch[name] for epoch in last)
-                for name in ("steps", "violations", "merges")
-            }
-            shares += [sums["steps"] / sums["violations"], sums["merges"] / sums["steps"]]
-        met[spec.name] = all(share > _NEARLY_ALL for share in shares)
-        texts.append(f"{spec.name} {' | '.join(f'{100 * share:.0f}' for share in shares)} %")
+            sums = [sum(e[name] for e in last) for name in ("steps", "violations", "merges")]
+            shares.setdefault(f"{method} added", []).append(sums[0] / sums[1])
+            shares.setdefault(f"{method} merged", []).append(sums[2] / sums[0])
+    met = [min(values) > _NEARLY_ALL for values in shares.values()]
+    listed = ", ".join(
+        f"{name.replace('bsgd', 'BSGD').replace('bsca', 'BSCA')} {100 * min(values):.0f} to {100 * max(values):.0f} %"
+        for name, values in shares.items()
+    )
     return Claim(
         "A point that violates the margin is added as a new support vector in BSGD as well as in BSCA; after the first B such steps all further additions trigger maintenance.",
         "section 4, Budget Maintenance Rate",
-        f"So it is {tally(met)}. Steps per violation and merges per step in the last epoch, BSGD | | BSCA | |: {', '.join(texts)} (rule: more than {100 * _NEARLY_ALL:.0f} % of all four). In BSCA points with α = C violate the margin and make no step",
-        judge([*met.values()]),
+        f"Violators that are added, and additions that trigger maintenance, in the last epoch: {listed}. In BSCA points with α = C violate the margin and make no step (rule: more than {100 * _NEARLY_ALL:.0f} % of all four, on all data sets)",
+        judge(met),
     )
 
 
