@@ -10,7 +10,7 @@ from budgetsvm import BudgetSVC
 from budgetsvm.maintenance import Merge, Project, Remove
 from budgetsvm.solvers import BSCA, BSGD
 from experiments.curves.looks import curve_trace, primal_looks, rare_looks
-from experiments.problems import Spec, load, spec_of
+from experiments.problems import Problem, Spec, load, spec_of
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
 
@@ -146,7 +146,11 @@ def watch(
         **({} if method == "two-phase" else {"epochs": epochs}),
         **METHODS[method],
     )
-    model.fit(problem.X, problem.y)
+    return _seen(model.fit(problem.X, problem.y), problem)
+
+
+def _seen(model: BudgetSVC, problem: Problem) -> Result:
+    """Return what the trace of a run has, and how good the model is."""
     seen = model.monitor_
     return {
         "columns": {column: _plain(seen[column]) for column in _COLUMNS}
