@@ -253,8 +253,6 @@ def _claim(found: _Found, budget: int) -> Claim:
     return Claim(
         "It is straightforward to extend the algorithm to other kernel machines with box-constrained duals; regression is tackled in the same framework.",
         "section 6; section 2",
-        f"Near the exact solution in {sum(met)} of {len(met)} problems. R² and area under the ROC curve that plain BSCA lacks (B = {budget}, {epochs} epochs): {listed} (rule: {_NEAR:g} at most, everywhere)".replace(
-            "-", "−"
-        ),
+        f"Near the exact solution in {sum(met)} of {len(met)} problems. R² and area under the ROC curve that plain BSCA lacks (B = {budget}, {epochs} epochs): {listed} (rule: {_NEAR:g} at most, everywhere)",
         judge(met),
     )
