@@ -3,7 +3,25 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from experiments.curves import accuracy, budgets, golden, merging, objectives, unbudgeted
+from experiments.curves import (
+    accuracy,
+    budgets,
+    golden,
+    merging,
+    objectives,
+    peaks,
+    speedups,
+    unbudgeted,
+)
+from experiments.further import (
+    all_rows,
+    convergence,
+    iteration_cost,
+    linear,
+    other_duals,
+    readiness,
+    strategies,
+)
 from experiments.report.content import Section
 from experiments.running.jobs import Job, Results
 from experiments.scope import Scope
@@ -28,15 +46,28 @@ EXPERIMENTS: dict[str, Experiment] = {
     "table-one": table_one,
     "objectives": objectives,
     "accuracy": accuracy,
+    "peaks": peaks,
+    "speed-ups": speedups,
     "golden": golden,
     "budgets": budgets,
     "merging": merging,
     "unbudgeted": unbudgeted,
     "rates": rates,
+    "all-rows": all_rows,
     "lemma-one": lemma_one,
     "theorem-one": theorem_one,
+    "convergence": convergence,
     "search": search,
+    "linear": linear,
+    "iteration": iteration_cost,
+    "strategies": strategies,
+    "readiness": readiness,
+    "other-duals": other_duals,
 }
+
+
+#: What takes hours, and runs only if it is asked for.
+THOROUGH = ("all-rows",)
 
 
 def summary(experiment: Experiment) -> str:

@@ -34,9 +34,15 @@ class Options:
         return Scope(SPECS, str(self.data), False, self.seeds)
 
 
-def parse(arguments: Sequence[str] | None, summaries: Mapping[str, str]) -> Options:
-    """Read the command line; `summaries` describes the experiments by name."""
+def parse(
+    arguments: Sequence[str] | None, summaries: Mapping[str, str], long: Sequence[str] = ()
+) -> Options:
+    """Read the command line; `summaries` describes the experiments by name, `long` are those that take hours."""
     chosen = _parser(summaries).parse_args(arguments)
+    thorough = vars(chosen).pop("thorough")
+    if chosen.only is None:  # who names one means it; a quick run takes no hours
+        left_out = () if thorough or chosen.quick else long
+        chosen.only = [name for name in summaries if name not in left_out]
     if chosen.out is None:
         # What took a night must not be replaced by what took a minute.
         chosen.out = _RESULTS / "quick" if chosen.quick else _RESULTS
@@ -65,9 +71,9 @@ def _parser(summaries: Mapping[str, str]) -> ArgumentParser:
         metavar="NAME",
         type=lambda name: name.replace("_", "-"),
         choices=names,
-        default=names,
         help="experiments, instead of all",
     )
+    add("--thorough", action="store_true", help="also what takes hours: lemma 2 on all rows")
     add("--workers", type=_positive, default=cores, help=f"processes ({cores})")
     add("--seeds", type=_positive, help=f"runs of whatever is random ({_SEEDS})")
     return parser

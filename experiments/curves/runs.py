@@ -1,15 +1,15 @@
 """Runs of all methods with what a trace saw of them: what most figures are made of."""
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isfinite
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from budgetsvm import BudgetSVC
-from budgetsvm.maintenance import Merge
-from budgetsvm.monitoring import Trace, TrainingData, View
+from budgetsvm.maintenance import Merge, Project, Remove
 from budgetsvm.solvers import BSCA, BSGD
+from experiments.curves.looks import curve_trace, primal_looks, rare_looks
 from experiments.problems import Problem, Spec, load, spec_of
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
@@ -24,6 +24,10 @@ METHODS: dict[str, dict[str, Any]] = {
     "bsca": {"solver": BSCA("uniform"), **_PAPER},
     "bsgd-golden": {"solver": BSGD("uniform"), **_GOLDEN},
     "bsca-golden": {"solver": BSCA("uniform"), **_GOLDEN},
+    "bsgd-project": {"solver": BSGD("uniform"), "maintenance": Project(), "polish": False},
+    "bsca-project": {"solver": BSCA("uniform"), "maintenance": Project(), "polish": False},
+    "bsgd-remove": {"solver": BSGD("uniform"), "maintenance": Remove(), "polish": False},
+    "bsca-remove": {"solver": BSCA("uniform"), "maintenance": Remove(), "polish": False},
     "bsgd-default": {"solver": BSGD(), "polish": False},
     "bsca-default": {"solver": BSCA(), "polish": False},
     "sgd": {"solver": BSGD("uniform"), "polish": False},
@@ -31,16 +35,16 @@ METHODS: dict[str, dict[str, Any]] = {
     "two-phase": {},
 }
 GOLDEN = ("bsgd-golden", "bsca-golden")
+#: Other ways to keep the budget; a projection takes long.
+OTHERS = ("bsgd-project", "bsca-project", "bsgd-remove", "bsca-remove")
 #: Results of all seeds by problem, method and budget.
 Curves: TypeAlias = dict[tuple[str, str, int | None], list[Result]]
 #: Budgets of the figures, for data that are large and for those made on the spot.
 _BUDGETS, _QUICK_BUDGETS = (200, 500, 1000), (20, 40, 60)
 
-_LOOKS = (0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40)  # after so many epochs
-_EFFORT = 5e7  # kernel values for an objective
-
 # Seconds that a visit takes with a budget of 500, and a look per row.
-_VISIT_COSTS, _OTHER_COST, _LOOK_COST = {"bsca-golden": 120e-6, "bsgd-golden": 50e-6}, 2e-6, 4e-6
+_VISIT_COSTS = {"bsca-golden": 120e-6, "bsgd-golden": 50e-6}
+_OTHER_COST, _LOOK_COST, _PRIMAL_COST = 2e-6, 4e-6, 1e-6
 
 
 def budgets(scope: Scope) -> tuple[int, ...]:
@@ -58,7 +62,8 @@ def curve_job(
         "method": method,
         "budget": budget,
         "seed": seed,
-        "epochs": spec.golden_epochs if method in GOLDEN else spec.epochs,
+        "epochs": spec.golden_epochs if method in (*GOLDEN, *OTHERS) else spec.epochs,
+        "every": spec.look_every,
         **options,
     }
     return Job(_job_name(spec, method, budget, seed), watch, arguments, _cost(spec, arguments))
@@ -105,8 +110,9 @@ def _job_name(spec: Spec, method: str, budget: int | None, seed: int) -> str:
 def _cost(spec: Spec, arguments: dict[str, Any]) -> float:
     rows = arguments.get("rows") or spec.rows
     visit = _VISIT_COSTS.get(arguments["method"], _OTHER_COST) * (arguments["budget"] or 5000) / 500
-    looks = len(_looks(arguments["epochs"])) * arguments.get("objectives", True)
-    return 1 + rows * (arguments["epochs"] * visit + looks * _LOOK_COST)
+    epochs, objectives = arguments["epochs"], arguments.get("objectives", True)
+    looks = len(rare_looks(epochs)) * _LOOK_COST + len(primal_looks(epochs)) * _PRIMAL_COST
+    return 1 + rows * (epochs * visit + looks * objectives)
 
 
 def watch(
@@ -117,16 +123,18 @@ def watch(
     budget: int | None,
     seed: int,
     epochs: float,
+    every: int,
     rows: int | None = None,
     objectives: bool = True,
     test_rows: int = 20_000,
 ) -> Result:
     """Train once, and return what a trace saw.
 
-    `rows`: how many of the training rows to use; `test_rows`: how many of the test rows,
-    for the curves. The accuracy at the end is that on all.
+    `every`: visits between two scores; `rows`: how many of the training rows to use; `test_rows`: how many of the test
+    rows, for the curves. The accuracy at the end is that on all.
     """
     problem, spec = load(name, folder, rows), spec_of(name)
+    wanted = ("primal", "dual", *(["departure"] if method.startswith("bsca") else []))
     model = BudgetSVC(
         spec.C,
         gamma=spec.gamma,
@@ -134,18 +142,24 @@ def watch(
         random_state=seed,
         n_jobs=1,
         fit_intercept=False,
-        monitor=_trace(problem, _looks(epochs), test_rows, objectives=objectives),
+        monitor=curve_trace(problem, epochs, every, test_rows, wanted if objectives else ()),
         **({} if method == "two-phase" else {"epochs": epochs}),
         **METHODS[method],
     )
-    model.fit(problem.X, problem.y)
+    return _seen(model.fit(problem.X, problem.y), problem)
+
+
+def _seen(model: BudgetSVC, problem: Problem) -> Result:
+    """Return what the trace of a run has, and how good the model is."""
     seen = model.monitor_
     return {
         "columns": {column: _plain(seen[column]) for column in _COLUMNS}
-        | {"apparent_dual": _plain(np.array(seen.apparent))},
+        | {"apparent_dual": _plain(np.array(seen.apparent)), "cpu": _plain(np.array(seen.cpu))},
+        "often": {column: _plain(np.array(values)) for column, values in seen.often.items()},
         "history": [_shares(record) for record in model.history_],
         "accuracy": 100 * model.score(problem.X_test, problem.y_test),
         "seconds": float(seen["seconds"][-1]),
+        "cpu": float(seen.cpu[-1]),
         "size": len(model.support_vectors_),
         "gap": getattr(model, "duality_gap_", None),
         "rows": len(problem.y),
@@ -153,46 +167,9 @@ def watch(
     }
 
 
-_COLUMNS = ("phase", "epochs", "passes", "seconds", "size", "merging", "violating", "degradation")
-_COLUMNS += ("primal", "primal_error", "dual", "dual_error", "bound", "score")
-
-
-def _looks(epochs: float) -> list[float]:
-    return [look for look in _LOOKS if look <= epochs]
-
-
-class CurveTrace(Trace):
-    """A trace that also writes down 1ᵀα - ½‖w̃‖², which looks like a dual objective and is none.
-
-    It has the budgeted w̃ where D has w(α), and costs next to nothing: what one would plot if α were that of w̃.
-    """
-
-    apparent: list[float]
-
-    def begin(self, data: TrainingData) -> None:
-        """Prepare for a new fit; forget an earlier one."""
-        super().begin(data)
-        self.apparent = []
-
-    def observe(self, view: View) -> None:
-        """Write a line."""
-        super().observe(view)
-        points, coef = view.points, view.coef[0]
-        norm = coef @ view.model.decision(points)[:, 0] if self.objectives else nan
-        gain = nan if view.alpha is None else float(view.alpha.sum())
-        self.apparent.append(float(gain - 0.5 * norm))
-
-
-def _trace(problem: Problem, looks: Sequence[float], rows: int, *, objectives: bool) -> CurveTrace:
-    n = len(problem.y)
-    some = np.random.default_rng(0).permutation(len(problem.y_test))[:rows]
-    return CurveTrace(
-        [max(1, round(n * epoch)) for epoch in looks],
-        X_test=problem.X_test[np.sort(some)],
-        y_test=problem.y_test[np.sort(some)],
-        objectives=("primal", "dual") if objectives else (),
-        effort=_EFFORT,
-    )
+_COLUMNS = ("phase", "visits", "epochs", "passes", "seconds", "size", "merging", "violating")
+_COLUMNS += ("degradation", "primal", "primal_error", "dual", "dual_error", "departure")
+_COLUMNS += ("departure_error", "bound", "score")
 
 
 def _shares(record: Any) -> dict[str, float]:

@@ -27,6 +27,7 @@ class Table:
     caption: str  #: what to look at, and what is not as in the paper
     shown: Data
     data: Data
+    numbered: bool = True  #: the claims are not, so that Table 1 is that of the paper
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Claim:
     """A statement of the paper, and what we saw."""
 
     statement: str
-    where: str  #: in the paper, e.g. "section 4, Learning Performance"
+    where: str  #: in the paper, e.g. "section 5, Learning Performance"
     seen: str  #: our figures
     verdict: Verdict
 

@@ -23,13 +23,23 @@ class Ready:
     """A table or figure that can be written."""
 
     part: Table | Picture
-    number: int  #: tables and figures are counted on their own
+    number: int | None  #: tables and figures are counted on their own; None: it has none
     drawing: Drawing | None = None  #: of a figure
 
     @property
     def kind(self) -> str:
         """What it is called."""
         return "Table" if self.drawing is None else "Figure"
+
+    @property
+    def label(self) -> str:
+        """Its kind and number."""
+        return self.kind if self.number is None else f"{self.kind} {self.number}"
+
+    @property
+    def heading(self) -> str:
+        """Its title behind its number, if it has one."""
+        return self.part.title if self.number is None else f"{self.label}. {self.part.title}"
 
     @property
     def anchor(self) -> str:
@@ -75,9 +85,10 @@ def make_ready(sections: Sequence[Section]) -> list[list[Ready]]:
                 raise ValueError(message)
             names.add(part.name)
             _check(part)
-            counts[type(part)] += 1
+            numbered = isinstance(part, Picture) or part.numbered
+            counts[type(part)] += numbered
             drawing = draw(part) if isinstance(part, Picture) else None
-            ready.append(Ready(part, counts[type(part)], drawing))
+            ready.append(Ready(part, counts[type(part)] if numbered else None, drawing))
         found.append(ready)
     return found
 

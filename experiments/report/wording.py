@@ -1,6 +1,6 @@
 """Numbers as they are shown, and verdicts from several cases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
 import numpy as np
@@ -25,6 +25,16 @@ def judge(met: Sequence[bool]) -> Verdict:
     if not met:
         return "not tested"
     return "held" if all(met) else "held in part" if any(met) else "did not hold"
+
+
+def tally(met: Mapping[str, bool]) -> str:
+    """Say in which cases something is so: what a verdict rests on."""
+    yes, no = ([name for name, value in met.items() if value is wanted] for wanted in (True, False))
+    if not no:
+        return f"on all {len(yes)}" if len(yes) > 1 else f"on {yes[0]}"
+    if not yes:
+        return f"on none of {len(no)}" if len(no) > 1 else f"not on {no[0]}"
+    return f"on {', '.join(yes)}, not on {', '.join(no)}"
 
 
 def seconds_text(seconds: float) -> str:

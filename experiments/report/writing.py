@@ -76,5 +76,6 @@ def _claims(sections: Sequence[Section]) -> list[Section]:
         # The verdict comes first: on a phone the other columns have to be scrolled.
         shown=Data(("verdict", "claim", "what we saw", "in the paper", "here"), shown),
         data=Data(("section", "statement", "where", "seen", "verdict"), data),
+        numbered=False,
     )
     return [Section("What held and what did not", (), (table,))]

@@ -18,6 +18,7 @@ from experiments.running.jobs import Job
 
 _POOLS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB", "NUMEXPR")
 _PATIENCE = 0.5  # seconds between two calls of `watch`
+_FAREWELL = 10.0  # seconds that an idle process may take to end
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,13 @@ class _Worker:
             return Done(job, 0.0, f"the process ended with code {code}{hint}", failed=True)
         return Done(job, seconds, text, failed)
 
+    def dismiss(self) -> None:
+        """Let the process end by itself: killed, it would leave semaphores behind, and a warning of them."""
+        self.connection.close()
+        self.process.join(_FAREWELL)
+        self.process.kill()
+        self.process.join()
+
 
 def do_jobs(
     jobs: Iterable[Job], workers: int, watch: Callable[[Sequence[Job]], None]
@@ -56,7 +64,7 @@ def do_jobs(
     """Do jobs in so many processes, and yield them as they are done.
 
     `watch` is called about twice a second with the jobs under way. When the caller stops, for whatever
-    reason, the processes are ended at once.
+    reason, the processes that are busy are ended at once.
     """
     waiting = list(jobs)[::-1]
     idle = [_start() for _ in range(min(workers, len(waiting)))]
@@ -76,10 +84,12 @@ def do_jobs(
                 idle += [worker if alive else _start()] if alive or waiting else []
                 yield done
     finally:
-        for worker in [*idle, *(worker for worker, _ in busy.values())]:
+        for worker, _ in busy.values():
             worker.process.kill()
             worker.process.join()
             worker.connection.close()
+        for worker in idle:
+            worker.dismiss()
 
 
 def _start() -> _Worker:

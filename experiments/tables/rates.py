@@ -3,10 +3,8 @@
 Each problem has few enough rows for hundreds of epochs: the lemma is about the limit.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -16,21 +14,20 @@ from budgetsvm.solvers import BSCA, BSGD
 from experiments.exact.solution import exact_job
 from experiments.problems import Spec, load
 from experiments.report import style
-from experiments.report.content import Claim, Data, Picture, Section, Table
-from experiments.report.wording import judge, mean_and_spread, signed
+from experiments.report.content import Data, Picture, Section, Table
+from experiments.report.wording import mean_and_spread
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
+from experiments.tables.rate_claims import LATE, Rates, rates_claims
 
 _ROWS, _QUICK_ROWS = 5000, 500
 # Coordinate ascent takes longer: a variable on its way to a bound C away is not bounded yet.
 _EPOCHS = {"sca": 1000, "sgd": 500}
 _QUICK_EPOCHS = 200
-_SOLVERS = {"sca": BSCA(order="uniform"), "sgd": BSGD(order="uniform")}
+SOLVERS = {"sca": BSCA(order="uniform"), "sgd": BSGD(order="uniform")}
 _MOST_SEEDS = 3  # the rates hardly depend on them, and a run takes half a minute
-_LATE = 0.2  # the share of the epochs that counts as the limit
-_POINTS = 2.0  # percentage points by which a rate may be off
-_MOVES = 0.2  # points between the last two windows: a rate that has not settled
 _COST = {"sca": 1e-9, "sgd": 6e-10}  # seconds per visit and row
+_AT_HAND = "Random subsets, so that the limit can be reached: the rates of all rows differ from these, see `--thorough`."
 _ABOUT = (
     (
         "Lemma 2 predicts from the exact solution α* at which share of the visits the solvers without a "
@@ -54,7 +51,7 @@ def jobs(scope: Scope) -> list[Job]:
     found = []
     for spec in scope.specs:
         found.append(exact_job(scope, spec, _rows(scope)))
-        found += [_run(scope, spec, solver, seed) for solver in _SOLVERS for seed in _seeds(scope)]
+        found += [_run(scope, spec, solver, seed) for solver in SOLVERS for seed in _seeds(scope)]
     return found
 
 
@@ -91,7 +88,7 @@ def count_steps(
         C=C,
         gamma=gamma,
         budget=None,
-        solver=_SOLVERS[solver],
+        solver=SOLVERS[solver],
         epochs=epochs,
         polish=False,
         fit_intercept=False,
@@ -106,69 +103,24 @@ def count_steps(
     }
 
 
-@dataclass(frozen=True)
-class _Rates:
-    """What was predicted for a data set, and what was seen; all in %."""
-
-    name: str
-    exact: Result
-    runs: Mapping[str, Sequence[Result]]
-
-    @property
-    def sgd(self) -> float:
-        return 100 * float(self.exact["p_sgd"])
-
-    @property
-    def sca(self) -> float:
-        return 100 * float(self.exact["p_sca"])
-
-    @property
-    def sca_violations(self) -> float:
-        """Points at C violate the margin always, free ones at about every other visit."""
-        return 100 * float(self.exact["p_bounded"] + self.exact["p_sca"] / 2)
-
-    def late(self, solver: str, what: str, windows: int = 1) -> list[float]:
-        """Return the rate in the last epochs, per seed; windows=2: in as many epochs before these."""
-        length = max(1, round(_LATE * len(self.runs[solver][0][what])))
-        here = slice(-windows * length, (1 - windows) * length or None)
-        return [100 * fmean(run[what][here]) for run in self.runs[solver]]
-
-    def moves(self, solver: str, what: str) -> bool:
-        """Return whether the rate has not settled yet: then it says little about the limit."""
-        change = fmean(self.late(solver, what)) - fmean(self.late(solver, what, windows=2))
-        return abs(change) > _MOVES
-
-    def crossing(self) -> str:
-        """Return the epoch from which on SCA makes fewer steps than SGD, means over seeds."""
-        sca, sgd = (np.mean([run["steps"] for run in self.runs[s]], axis=0) for s in _SOLVERS)
-        n = min(len(sca), len(sgd))
-        more = np.flatnonzero(sca[:n] >= sgd[:n])
-        last = int(more[-1]) + 1 if len(more) else 0
-        return f"{last + 1:,}" if last < n else "never"
-
-    def error(self, solver: str, what: str) -> float:
-        """Return how far the lemma is from what was seen, in points."""
-        predicted = self.sgd if solver == "sgd" else self.sca
-        return fmean(self.late(solver, what)) - predicted
-
-
 def section(scope: Scope, results: Results) -> Section:
     """Compare the predictions with the measured rates."""
     found = [_gather(scope, spec, results) for spec in scope.specs]
-    parts = (_table(found), _picture(found))
-    return Section("Lemma 2: the rate of steps", _ABOUT, parts, _claims(found))
+    parts = (rates_table(found), rates_picture(found))
+    return Section("Lemma 2: the rate of steps", _ABOUT, parts, rates_claims(found))
 
 
-def _gather(scope: Scope, spec: Spec, results: Results) -> _Rates:
+def _gather(scope: Scope, spec: Spec, results: Results) -> Rates:
     exact = results[exact_job(scope, spec, _rows(scope)).name]
     runs = {
         solver: [results[_run(scope, spec, solver, seed).name] for seed in _seeds(scope)]
-        for solver in _SOLVERS
+        for solver in SOLVERS
     }
-    return _Rates(spec.name, exact, runs)
+    return Rates(spec.name, exact, runs)
 
 
-def _table(found: Sequence[_Rates]) -> Table:
+def rates_table(found: Sequence[Rates], name: str = "rates") -> Table:
+    """Return the table of some data sets."""
     columns = (
         "data",
         "rows",
@@ -189,12 +141,12 @@ def _table(found: Sequence[_Rates]) -> Table:
     ]
     caption = (
         f"Shares of the visits in %, mean ± standard deviation over {len(found[0].runs['sca'])} seeds, over the last "
-        f"{_LATE:.0%} of {_lengths(found)}. Predictions are from α* with a relative duality gap of "
-        f"{max(r.exact['relative_gap'] for r in found):.0e} at most. Random subsets, so that the limit can be reached: the "
-        "rates of all rows differ from these."
+        f"{LATE:.0%} of {_lengths(found)}. Predictions are from α* with a relative duality gap of "
+        f"{max(r.exact['relative_gap'] for r in found):.0e} at most. "
+        f"{_AT_HAND if name == 'rates' else ''}"
     )
     return Table(
-        "rates",
+        name,
         "Steps per visit: lemma 2 and measurements",
         caption,
         Data(columns, shown),
@@ -202,7 +154,7 @@ def _table(found: Sequence[_Rates]) -> Table:
     )
 
 
-def _shown(rates: _Rates) -> tuple[str, ...]:
+def _shown(rates: Rates) -> tuple[str, ...]:
     return (
         rates.name,
         f"{rates.exact['rows']:,}",
@@ -215,16 +167,17 @@ def _shown(rates: _Rates) -> tuple[str, ...]:
     )
 
 
-def _sca(rates: _Rates) -> tuple[list[float], list[float]]:
+def _sca(rates: Rates) -> tuple[list[float], list[float]]:
     return rates.late("sca", "steps"), rates.late("sca", "violations")
 
 
-def _lengths(found: Sequence[_Rates]) -> str:
-    n = {solver: len(found[0].runs[solver][0]["steps"]) for solver in _SOLVERS}
+def _lengths(found: Sequence[Rates]) -> str:
+    n = {solver: len(found[0].runs[solver][0]["steps"]) for solver in SOLVERS}
     return f"{n['sca']:,} epochs of SCA and {n['sgd']:,} of SGD"
 
 
-def _picture(found: Sequence[_Rates]) -> Picture:
+def rates_picture(found: Sequence[Rates], name: str = "rates") -> Picture:
+    """Return the figure of some data sets."""
     rows = [
         (r.name, solver, seed, epoch + 1, 100 * steps, 100 * violations)
         for r in found
@@ -241,10 +194,10 @@ def _picture(found: Sequence[_Rates]) -> Picture:
         f"{', '.join(f'{r.name} {r.crossing()}' for r in found)}."
     )
     title = "Steps per visit without a budget, over epochs"
-    return Picture("rates-curves", title, caption, partial(_draw, found), Data(columns, rows))
+    return Picture(f"{name}-curves", title, caption, partial(_draw, found), Data(columns, rows))
 
 
-def _draw(found: Sequence[_Rates]) -> Any:
+def _draw(found: Sequence[Rates]) -> Any:
     figure, panels = style.new_figure(len(found))
     with style.context():
         for axes, r in zip(panels, found, strict=True):
@@ -258,32 +211,6 @@ def _draw(found: Sequence[_Rates]) -> Any:
             axes.set_ylim(bottom=0)
     style.add_legend(figure)
     return figure
-
-
-def _claims(found: Sequence[_Rates]) -> list[Claim]:
-    rule = (
-        f"(rule: within {_POINTS:g} points on every data set; not settled: the rate still moves by over {_MOVES:g} points "
-        f"from one {_LATE:.0%} of the epochs to the next)"
-    )
-    cases = (
-        ("p(SGD) is the mean of α*/C", "sgd", "steps"),
-        ("p(SCA) is the share of free variables, counting steps as its proof does", "sca", "steps"),
-        ("p(SCA) is the share of free variables, counting margins below 1", "sca", "violations"),
-    )
-    return [
-        Claim(statement, "lemma 2", f"{_errors(found, solver, what)} {rule}", verdict)
-        for statement, solver, what in cases
-        for verdict in [judge([abs(r.error(solver, what)) <= _POINTS for r in found])]
-    ]
-
-
-def _errors(found: Sequence[_Rates], solver: str, what: str) -> str:
-    errors = [
-        f"{r.name} {signed(r.error(solver, what), 1)}"
-        + (" (not settled)" if r.moves(solver, what) else "")
-        for r in found
-    ]
-    return f"measured minus predicted, points: {', '.join(errors)}"
 
 
 def _rows(scope: Scope) -> int:

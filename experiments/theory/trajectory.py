@@ -28,6 +28,8 @@ class Moment:
     printed: float  #: E with the maximum of the ratios
     mean: float  #: Ē, from sums
     spoils: float  #: whether a visit may spoil a coordinate that is optimal: 1 or 0
+    departure: float  #: Σ_i (f̃ − f)(x_i)²
+    excess: float  #: largest J(w) − J(w̃) − ½ (f̃ − f)² of a coordinate
     distance: float  #: ‖w̃ − w‖²
     degradation: float  #: sum of the ‖Δw‖² of all merges so far
 
@@ -81,6 +83,8 @@ class _Recorder:
             printed=gains.printed_error(),
             mean=gains.mean_error(),
             spoils=float(gains.spoils),
+            departure=float(gains.departure.sum()),
+            excess=gains.excess(),
             distance=max(0.0, norm - 2 * float(alpha @ model_margin) + squared_norm),
             degradation=degradation,
         )

@@ -18,7 +18,8 @@ from experiments.exact import dual
 from experiments.exact.dual import GaussianRows, Solution, solve_dual
 from experiments.exact.projected_newton import violations
 from experiments.exact.solution import exact_job
-from experiments.problems import MADE
+from experiments.further import all_rows
+from experiments.problems import MADE, load
 from experiments.report.parts import make_ready
 from experiments.scope import Scope
 from experiments.tables import rates, search, table_one
@@ -158,7 +159,7 @@ def test_quick_sections_have_no_empty_parts(experiment: Any) -> None:
     assert len(set(names)) == len(names)
     section = experiment.section(QUICK, run(experiment))
     ready = make_ready([section])[0]
-    assert len(ready) == len(section.parts) == 2
+    assert len(ready) == len(section.parts) >= 2
     assert all(text.strip() for text in section.paragraphs)
 
 
@@ -192,10 +193,54 @@ def test_golden_section_and_table_agree() -> None:
 
 def test_the_best_cells_of_a_grid() -> None:
     results = run(search)
-    best = [row for row in search.section(QUICK, results).parts[1].data.rows if row[1] == 1]
-    for row, kind in zip(best, ("svc", "budget"), strict=True):
-        columns = [results[f"search/{MADE.name}-{kind}-{gamma}"] for gamma in (-2, 0, 2)]
-        top = max(columns, key=lambda column: max(column["accuracy"]))
-        assert row[4] == max(top["accuracy"])
-        assert row[2] == [1.0, 4.0, 16.0][int(np.argmax(top["accuracy"]))]
-        assert row[3] == 2.0 ** (-2, 0, 2)[columns.index(top)]
+    for row, kind in zip(
+        search.section(QUICK, results).parts[-1].data.rows, ("svc", "budget"), strict=True
+    ):
+        gammas = (-1, 0, 1)
+        columns = [results[f"search/{MADE.name}-{kind}-{gamma}"]["folds"] for gamma in gammas]
+        means = np.mean(columns, axis=2).T  # a row per C
+        i, j = np.unravel_index(np.argmax(means), means.shape)
+        assert row[3:5] == ([2.0, 4.0, 8.0][i], 2.0 ** gammas[j])
+        assert row[5:8] == pytest.approx(
+            (means.max(), means[1, 1], 1 + (means > means[1, 1]).sum())
+        )
+        differences = np.array(columns)[j, i] - np.array(columns)[1, 1]
+        assert row[8] == pytest.approx(differences.mean())
+        assert row[9] == pytest.approx(np.std(differences, ddof=1) * np.sqrt(1 / 5 + 1 / 4))
+
+
+def test_a_choice_stands_unless_it_is_worse_by_more_than_luck() -> None:
+    def grid(lead: float) -> search.Grid:
+        folds = np.full((3, 3, 5), 90.0) + np.array([0.2, -0.2, 0.1, -0.1, 0.0])
+        folds[2, 2] += lead + np.array([0.1, -0.1, 0.1, -0.1, 0.0])
+        return search.Grid(MADE, "machine", [1, 2, 3], [-1, 0, 1], 100, folds, np.ones((3, 3)))
+
+    assert grid(0.05).stands()
+    assert not grid(1.0).stands()
+    assert grid(1.0).best == (2, 2)
+    assert grid(1.0).choice == (1, 1)
+    assert grid(1.0).rank == 2
+
+
+@pytest.mark.parametrize("solver", ["sca", "sgd"])
+def test_solvers_that_keep_all_values_make_the_same_steps(solver: str) -> None:
+    """With the visits of the software, the shares per epoch are the same."""
+    problem = load(MADE.name, None, 300)
+    own = {"C": MADE.C, "gamma": MADE.gamma, "epochs": 6, "seed": 0}
+    run = all_rows.count_all(name=MADE.name, folder=None, solver=solver, **own)
+    assert len(run["steps"]) == 6
+    kernel = all_rows.KernelRows(problem.X, MADE.gamma)
+    ours = all_rows._SOLVERS[solver](kernel, problem.y, MADE.C, 6, 0)
+    model = BudgetSVC(
+        MADE.C,
+        gamma=MADE.gamma,
+        budget=None,
+        solver=rates.SOLVERS[solver],
+        epochs=6,
+        polish=False,
+        fit_intercept=False,
+        precision="double",
+        random_state=0,
+    ).fit(problem.X, problem.y)
+    theirs = [record["steps"] / record["visits"] for record in model.history_]
+    assert np.mean(ours["steps"]) == pytest.approx(np.mean(theirs), abs=0.05)

@@ -45,8 +45,11 @@ def test_a_quick_run_writes_a_report(tmp_path: Path) -> None:
     assert command.main(arguments) == 0
     page = _read(tmp_path)
     assert "This is a quick run" in page
-    assert "Table 5. Time taken" in page.replace("</strong>", "")
+    assert "Table 4. Time taken" in page.replace("</strong>", "")
     assert "two noisy rings" in page
+    assert "no verdicts" in page
+    assert "verdict held" not in page, "rings say nothing about the paper"
+    assert not (tmp_path / "data" / "claims.csv").exists()
     assert "is missing" not in page
     assert (tmp_path / "jobs" / "run.json").exists()
     assert command.main(arguments) == 0

@@ -13,6 +13,9 @@ from experiments.catalogue import EXPERIMENTS
 from experiments.options import parse
 from experiments.report.content import Picture, Section
 
+# Made problems have no choice of the paper.
+_TABLES_ONLY = ("search",)
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,7 +65,7 @@ def test_every_table_and_figure_is_in_the_report(folder: Path, name: str) -> Non
 def test_the_report_as_a_whole(folder: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "This section is missing" not in page
-    n_claims = sum(len(_section(folder, name).claims) for name in EXPERIMENTS)
-    assert page.count('<span class="verdict ') == n_claims
+    assert '<span class="verdict ' not in page, "a quick run has no verdicts"
+    assert all(_section(folder, name).claims for name in EXPERIMENTS if name not in _TABLES_ONLY)
     for path in (folder / "data").iterdir():
         assert path.stem in page

@@ -125,7 +125,7 @@ def test_the_page_is_valid_and_complete(page: _Page, sections: list[Section]) ->
             assert f"{kind}-{part.name}" in ids
     text = "".join(page.texts)
     assert "Figure 1. Test accuracy" in text
-    assert "Table 3. Accuracy" in text, "the first table is that of the claims"
+    assert "Table 2. Accuracy" in text, "the claims have no number, so that Table 1 is the paper's"
     assert "<script>alert(1)</script> is only text" in text
     assert ("html", {"lang": "en"}) in page.tags
     assert "script" not in {tag for tag, _ in page.tags}
@@ -293,3 +293,14 @@ def test_a_browser_opens_the_page_without_complaints(folder: Path, tmp_path: Pat
     _, complaints = _console(browser, bad, tmp_path / "profile")
     assert len(complaints) == 1
     assert "https://example.org/x.png" in complaints[0]
+
+
+def test_tables_fit_wide_and_narrow_pages(folder: Path, tmp_path: Path) -> None:
+    """A browser looks: no table has to be scrolled, at the width of a screen or of a phone."""
+    look_at = pytest.importorskip("report.browser").look_at
+    seen, console = look_at({"page": (folder / "report.html").read_text(encoding="utf-8")}, tmp_path)
+    assert not console
+    tags = ("TABLE", "TBODY", "TR", "TD", "TH")
+    for one in seen:
+        assert one["wide"] == one["width"]
+        assert [fault for fault in one["faults"] if fault.split()[0] in tags] == []

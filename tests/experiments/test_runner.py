@@ -156,6 +156,35 @@ def test_ctrl_c_ends_all_processes_and_keeps_what_is_done(tmp_path: Path) -> Non
     assert json.loads((tmp_path / f"{RUN_FILE}.json").read_text())["runs"][0]["done"] == 2
 
 
+_HOLDING = """
+import sys
+from pathlib import Path
+
+from tools import fake_jobs
+from experiments.running.jobs import Job
+from experiments.running.runner import run_jobs
+
+if __name__ == "__main__":
+    jobs = [Job(f"job-{i}", fake_jobs.hold_semaphore, {}) for i in range(3)]
+    assert not run_jobs(jobs, Path(sys.argv[1]), 2, print).failures
+"""
+
+
+def test_processes_end_without_leaving_semaphores_behind(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(_HOLDING)
+    here = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parent}"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert "leaked" not in done.stderr, done.stderr
+
+
 def _wait_for(condition: Any, patience: float = 60.0) -> None:
     end = time.monotonic() + patience
     while not condition():

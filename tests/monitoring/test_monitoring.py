@@ -203,27 +203,35 @@ def test_objectives_are_those_of_the_definition(
     form: Any, intercept: bool, solver: str, budget: int | None
 ) -> None:
     options = {"solver": solver, "budget": budget, "fit_intercept": intercept, "epochs": 2}
-    trace = Trace(100)
+    trace = Trace(100, objectives=("primal", "dual", "departure"))
     model = machine(polish=False, monitor=trace, **options).fit(form(X), Y)
     views = machine(polish=False, monitor=Views(10**6), **options).fit(form(X), Y).monitor_.views
     last = model.monitor_.observations[-1]
     assert last.primal == pytest.approx(primal(model), rel=1e-9)
     assert last.dual == pytest.approx(dual(views[-1].alpha, intercept=intercept), rel=1e-9)
-    assert last.primal_error == last.dual_error == 0
+    coef, points = (
+        views[-1].coef[0],
+        np.asarray(
+            views[-1].points.todense() if sparse.issparse(views[-1].points) else views[-1].points
+        ),
+    )
+    apart = rbf_kernel(X, points, gamma=GAMMA) @ coef - KERNEL @ (views[-1].alpha * SIGNS)
+    assert last.departure == pytest.approx((apart**2).sum(), rel=1e-9, abs=1e-12)
+    assert last.primal_error == last.dual_error == last.departure_error == 0
     if budget is None and solver == "bsca" and not intercept:  # the model is that of α
         assert np.diff(model.monitor_["dual"]).min() > 0
 
 
 def test_estimates_have_honest_error_bars() -> None:
-    exact = machine(polish=False, epochs=3, monitor=Trace()).fit(X, Y).monitor_
+    kinds = ("primal", "dual", "departure")
+    exact = machine(polish=False, epochs=3, monitor=Trace(objectives=kinds)).fit(X, Y).monitor_
     seeds = range(60)
+    traces = [Trace(effort=2000, objectives=kinds, random_state=seed) for seed in seeds]
     some = [
-        machine(polish=False, epochs=3, monitor=Trace(effort=2000, random_state=seed))
-        .fit(X, Y)
-        .monitor_.observations[-1]
-        for seed in seeds
+        machine(polish=False, epochs=3, monitor=trace).fit(X, Y).monitor_.observations[-1]
+        for trace in traces
     ]
-    for name in ("primal", "dual"):
+    for name in kinds:
         errors = np.array([getattr(line, f"{name}_error") for line in some])
         off = np.array([getattr(line, name) for line in some]) - exact[name][-1]
         assert (errors > 0).all()
@@ -280,7 +288,7 @@ def test_when_to_look(every: Any, expected: list[int]) -> None:
         (Trace([10, -1]), "every must be at least 1, not -1"),
         (Trace("visit"), "every must be"),
         (Trace(effort=0), "effort must be"),
-        (Trace(objectives=("gap",)), "'primal' and 'dual', not"),
+        (Trace(objectives=("gap",)), "'primal', 'dual' and 'departure', not"),
         (Trace(X_test=X), "both X_test and y_test"),
         ("trace", "monitor must be an object of budgetsvm.monitoring"),
     ],

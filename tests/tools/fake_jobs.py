@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +38,12 @@ def sleep(folder: str, number: int, seconds: float) -> Result:
     (Path(folder) / f"pid-{os.getpid()}").touch()
     time.sleep(seconds)
     return {"number": number}
+
+
+def hold_semaphore() -> Result:
+    """Keep a semaphore of the system for as long as the process lives, as joblib does."""
+    _held.append(get_context("spawn").Lock())
+    return {}
+
+
+_held: list[Any] = []

@@ -24,7 +24,7 @@ def _part(ready: Ready) -> str:
     links = [f"[CSV](data/{part.name}.csv)"]
     if ready.drawing is not None:
         links += [f"[SVG](figures/{part.name}.svg)"]
-    title = f"**{ready.kind} {ready.number}. {to_markdown(part.title)}.**"
+    title = f"**{to_markdown(ready.heading)}.**"
     caption = f"{title} {to_markdown(part.caption)} {' '.join(links)}"
     if isinstance(part, Table):
         return f"{caption}\n\n{_table(part.shown)}"

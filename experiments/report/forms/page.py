@@ -12,6 +12,7 @@ from experiments.report.parts import VERDICTS, Chapter, Ready, Report, cell_text
 # The browser itself makes sure that nothing is fetched.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _LONG_TEXT, _SHORT_TEXT = 60, 20  # characters: cells that must not be narrow, or broken
+_MANY_COLUMNS = 8  # beyond, a table is set in smaller letters
 _LEAST_SCALE, _GREATEST_SCALE = (
     0.75,
     1.1,
@@ -53,8 +54,7 @@ def _contents(chapters: Sequence[Chapter]) -> str:
     items = []
     for chapter in chapters:
         parts = "".join(
-            f'<li><a href="#{ready.anchor}">{ready.kind} {ready.number}</a> '
-            f"{escape(ready.part.title)}</li>"
+            f'<li><a href="#{ready.anchor}">{ready.label}</a> {escape(ready.part.title)}</li>'
             for ready in chapter.parts
         )
         below = f"<ul>{parts}</ul>" if parts else ""
@@ -79,11 +79,11 @@ def _chapter(chapter: Chapter) -> str:
 def _part(ready: Ready) -> str:
     part = ready.part
     content = _table(part.shown) if isinstance(part, Table) else _figure(ready)
-    label = escape(f"{ready.kind} {ready.number}: {part.title}")
+    label = escape(f"{ready.label}: {part.title}")
     # Who uses the keyboard must be able to reach what scrolls.
     scroll = f'<div class="scroll" tabindex="0" role="group" aria-label="{label}">{content}</div>'
     caption = (
-        f"<figcaption><strong>{ready.kind} {ready.number}. {escape(part.title)}.</strong> "
+        f"<figcaption><strong>{escape(ready.heading)}.</strong> "
         f"{to_html(part.caption)} {_files(ready)}</figcaption>"
     )
     # The title of a table belongs above it, that of a figure below.
@@ -112,29 +112,37 @@ def _figure(ready: Ready) -> str:
 def _table(shown: Data) -> str:
     numbers = number_columns(shown)
     head = "".join(
-        f'<th scope="col"{_class("number" if is_number else "")}>{to_html(title)}</th>'
+        f'<th scope="col" role="columnheader"{_class("number" if is_number else "")}>{to_html(title)}</th>'
         for title, is_number in zip(shown.columns, numbers, strict=True)
     )
     body = "\n".join(
-        "<tr>"
+        '<tr role="row">'
         + "".join(
-            _cell(cell_text(cell), is_number) for cell, is_number in zip(row, numbers, strict=True)
+            _cell(cell_text(cell), title, is_number)
+            for cell, title, is_number in zip(row, shown.columns, numbers, strict=True)
         )
         + "</tr>"
         for row in shown.rows
     )
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    # Narrow screens show a row as a list: what is no table to the eye stays one to those who listen.
+    wide = _class("wide" if len(shown.columns) > _MANY_COLUMNS else "")
+    return (
+        f'<table role="table"{wide}>\n<thead><tr role="row">{head}</tr></thead>\n'
+        f"<tbody>\n{body}\n</tbody>\n</table>"
+    )
 
 
-def _cell(text: str, is_number: bool) -> str:
+def _cell(text: str, title: str, is_number: bool) -> str:
+    label = f'role="cell" data-label="{escape(to_plain(title))}"'
     if text in VERDICTS:
         name = text.replace(" ", "-")
-        return f'<td><span class="verdict {name}">{escape(text)}</span></td>'
+        return f'<td {label}><span class="verdict {name}">{escape(text)}</span></td>'
     if is_number:
-        return f'<td class="number">{to_html(text)}</td>'
+        return f'<td {label} class="number">{to_html(text)}</td>'
     length = len(to_plain(text))
     name = "long" if length > _LONG_TEXT else "short" if length <= _SHORT_TEXT else ""
-    return f"<td{_class(name)}>{to_html(text)}</td>"
+    # A list has two columns: the label, and all that a cell holds.
+    return f"<td {label}{_class(name)}><span>{to_html(text)}</span></td>"
 
 
 def _class(name: str) -> str:

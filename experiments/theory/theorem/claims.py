@@ -3,8 +3,10 @@
 import numpy as np
 
 from experiments.report.content import Claim
+from experiments.report.wording import judge
 from experiments.running.jobs import Results
 from experiments.scope import Scope
+from experiments.theory.theorem.bounds import SUMS
 from experiments.theory.theorem.cases import (
     BEND,
     COUNTEREXAMPLE,
@@ -13,10 +15,12 @@ from experiments.theory.theorem.cases import (
     comparison,
     long_run,
 )
+from experiments.theory.theorem.tables import looseness
 
 _ROUNDING = 1e-9  # of E, whose denominators may be as small as 5e-19
 _WHERE = "section 4, Optimization Progress of BSCA"
 _THEOREM = "section 4, Theorem 1"
+_DISCUSSION = f"{_WHERE}, discussion"
 
 # Two phases: half of an epoch with at least this share of the progress without a budget; and in the last
 # quarter less than this share of it.
@@ -24,6 +28,7 @@ _EARLY, _LATE = 0.8, 0.1
 # A run has come to rest if its last epoch moved α by less than this, relative to ‖α*‖.
 _REST = 1e-3
 _APART = 1e-2
+_HALF_EPOCH, _SMALL_ERROR = 0.5, 0.5
 
 
 def make_claims(scope: Scope, results: Results) -> list[Claim]:
@@ -34,6 +39,8 @@ def make_claims(scope: Scope, results: Results) -> list[Claim]:
         _continuous(results),
         _single_step(scope, results),
         _theorem(scope, results),
+        _degradation_limits(scope, results),
+        _small_early(scope, results),
         _phases(scope, results),
         _limit(scope, results),
         _violations(scope, results),
@@ -89,9 +96,10 @@ def _single_step(scope: Scope, results: Results) -> Claim:
     visits = sum(step["visits"] for step in steps)
     fails = {
         name: sum(step[name] * step["visits"] for step in steps) / visits
-        for name in ("printed", "worst", "worst_below_one", "mended")
+        for name in ("printed", "worst", "mended", *SUMS)
     }
     broken = pair["first_gain"] < pair["first_promise"] - _ROUNDING or fails["worst"] > 0
+    ours = max(fails[name] for name in ("mended", *SUMS))
     return Claim(
         "Nesterov's proof establishes a decay of the expected suboptimality by the factor 1 − "
         "2κ/((1+κ)n) in each single "
@@ -102,33 +110,79 @@ def _single_step(scope: Scope, results: Results) -> Claim:
         f"{pair['first_promise']:.3f}. The proof is about D(α*) − D(α) + ½‖α − α*‖²; D alone has the "
         f"factor 1 − κ/n. Of {visits:,} visits, "
         f"{100 * fails['printed']:.1f} % fall short with E as printed, {100 * fails['worst']:.2g} % with "
-        f"the minimum ({100 * fails['worst_below_one']:.2g} % where E ≤ 1; "
-        f"beyond, a bound on the progress from below says nothing), {100 * fails['mended']:.2g} % with "
-        "our correction. Held if no visit falls short.",
+        f"the minimum (infinite where it must be), {100 * ours:.2g} % with "
+        "our corrections. Held if no visit falls short.",
         "did not hold" if broken else "held",
     )
 
 
 def _theorem(scope: Scope, results: Results) -> Claim:
-    found = {case: comparison(results, case)["broken"] for case in cases(scope)}
+    found = {case: comparison(results, case) for case in cases(scope)}
     broken = {
-        name: [case for case in found if found[case][name]["first_epoch"] is not None]
-        for name in ("printed", "worst", "mended")
+        name: [case for case in found if found[case]["broken"][name]["first_epoch"] is not None]
+        for name in ("printed", "worst", "mended", *SUMS)
     }
     exact = [curve for curve in results[COUNTEREXAMPLE]["curves"] if curve["first"] is not None]
-    example = "".join(
-        f" With steps that are {curve['eta']:g} of the exact ones (E = {curve['error']:.2f} always) it is "
-        f"broken from visit {curve['first']} on,"
-        " in exact expectation."
+    example = " and ".join(
+        f"from visit {curve['first']} on with steps that are {curve['eta']:g} of the exact ones (E = {curve['error']:.2f} always)"
         for curve in exact
     )
+    spoilt = np.median([found[case]["errors"]["spoils"] for case in found if case.budget])
+    divided = max(result["divided"] for result in found.values())
     return Claim(
         "The sequence produced by BSCA fulfils the bound of Theorem 1.",
         _THEOREM,
-        f"Broken in {len(broken['printed'])} of {len(found)} settings with E as printed, in "
-        f"{len(broken['worst'])} with the minimum, "
-        f"in {len(broken['mended'])} with our correction." + example + " Held if never broken.",
-        "did not hold" if broken["worst"] or exact else "held",
+        (
+            f"Broken by two points, in exact expectation, {example}, whichever E is meant. "
+            if exact
+            else "Two points do not break it. "
+        )
+        + f"In runs: broken in {len(broken['printed'])} of {len(found)} settings with E as printed, in "
+        f"{len(broken['worst'])} with the minimum, which is infinite in {100 * spoilt:.0f} % of the states on a budget (median): that version "
+        "is refuted by the two points only, whose w̃ does not come from merging. "
+        f"In {len(broken['mended'])} with Ē (largest mean of ΔD / ∏ r: {divided:.2f} D(α*)), in {len(broken['departure'])} with the sum of Σ(f̃ − f)² "
+        f"and in {len(broken['distance'])} with that of λ‖w̃ − w‖². Held if never broken.",
+        "did not hold" if broken["printed"] or broken["worst"] or exact else "held",
+    )
+
+
+def _degradation_limits(scope: Scope, results: Results) -> Claim:
+    found = [comparison(results, case) for case in cases(scope)]
+    visits = sum(c["steps"]["visits"] for c in found)
+    fails = {name: max(c["steps"][name] for c in found) for name in SUMS}
+    excess = max(c["losses"]["excess"] for c in found)
+    loose = looseness(scope, results)
+    fine = max(fails.values()) == 0 and excess <= _ROUNDING
+    return Claim(
+        "The precision to which the optimum can be approximated is limited by the relative approximation error, or indirectly by the weight degradation.",
+        _DISCUSSION,
+        f"A visit loses no more than ½ mean (f̃ − f)² ≤ (λ/2n) ‖w̃ − w‖² to the budget, at any of {visits:,} visits (largest excess of a coordinate: {excess:.0e}); "
+        f"proved in docs/theory.md. Late in a run this allows for {np.median(loose['last']):.1f} times what is lost (median), and added up over all visits for "
+        f"{np.median(loose['final']):.0f} times the suboptimality. Held if no visit exceeds it.",
+        "held" if fine else "did not hold",
+    )
+
+
+def _small_early(scope: Scope, results: Results) -> Claim:
+    """Ē ≤ S / (2 Σ J(w)): where progress is large it must be small."""
+    limited = [comparison(results, case) for case in cases(scope) if case.budget is not None]
+    early, late = [], []
+    for found in limited:
+        epochs, error = np.array(found["epochs"]), np.median(found["series"]["mean"], axis=0)
+        early.append(float(np.median(error[epochs <= _HALF_EPOCH])))
+        late.append(float(np.median(error[epochs >= 0.75 * epochs[-1]])))
+    infinite, above = (
+        np.median([found["errors"][name] for found in limited])
+        for name in ("spoils", "worst_above_one")
+    )
+    met = [a < _SMALL_ERROR and a < b for a, b in zip(early, late, strict=True)]
+    return Claim(
+        "The relative approximation error is small as long as progress is large, which is the case in early iterations.",
+        _DISCUSSION,
+        f"Ē is below {_SMALL_ERROR:g} in the first half of an epoch, and larger later, in {sum(met)} of {len(met)} settings: median {np.median(early):.2f} early, "
+        f"{np.median(late):.2f} in the last quarter. E with the minimum is not small: it is infinite at {100 * infinite:.0f} % of the visits on a budget, and above 1 at {100 * above:.0f} % "
+        "(medians), coordinates that are optimal left out. Held if in all settings.",
+        judge(met),
     )
 
 
@@ -152,7 +206,7 @@ def _phases(scope: Scope, results: Results) -> Claim:
     return Claim(
         "Early, BSCA is nearly unaffected by the budget and progress is multiplicative; then progress "
         "decays until BSCA stalls.",
-        f"{_WHERE}, discussion",
+        _DISCUSSION,
         f"In the first half of an epoch ln(D(α*) − D(α)) falls by {100 * _EARLY:.0f} % or more of its "
         f"fall without a budget in {100 * same:.0f} % of "
         f"{len(limited)} settings; in the last quarter of the run by less than {100 * _LATE:.0f} % of it "

@@ -1,4 +1,4 @@
-"""Figures of `theorem_one`."""
+"""Figures of `theorem_one`: how runs go on, with all budgets."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +9,7 @@ from experiments.report import style, ticks
 from experiments.report.content import Cell, Data, Picture
 from experiments.running.jobs import Result, Results
 from experiments.scope import Scope
-from experiments.theory.theorem.bounds import VARIANTS
 from experiments.theory.theorem.cases import (
-    COUNTEREXAMPLE,
     PROBLEMS,
     Case,
     budgets,
@@ -20,71 +18,7 @@ from experiments.theory.theorem.cases import (
     long_run,
 )
 
-_BOUNDS = {
-    "printed": ("bound, E as printed", "bsgd"),
-    "worst": ("bound, E with minimum", "bsgd-default"),
-    "mended": ("bound, mended", "two-phase"),
-}
-_EXACT = {
-    "gap": ("bsca", "exact expectation"),
-    "printed": ("bsgd", "Theorem 1"),
-    "mended": ("two-phase", "mended"),
-}
-_PANEL = (3.4, 2.5)
-
-
-def bound_picture(scope: Scope, results: Results) -> Picture:
-    """The theorem beside what was measured: without a budget, with a middle one and a small one."""
-    some = dict.fromkeys((None, _middle(scope), budgets(scope)[0]))
-    shown = [Case(name, budget, "paper") for budget in some for name in PROBLEMS]
-
-    def draw() -> Any:
-        figure, panels = style.new_figure(len(shown), columns=len(PROBLEMS), panel=_PANEL)
-        for axes, case in zip(panels, shown, strict=True):
-            _draw_bounds(axes, comparison(results, case))
-            budget = "no budget" if case.budget is None else f"B = {case.budget}"
-            axes.set_title(f"{case.problem}, {budget}")
-        _label(panels, len(PROBLEMS), "D(α*) − D(α)")
-        style.add_legend(figure, ncols=4)
-        return figure
-
-    return Picture(
-        "theorem-bound",
-        "Theorem 1 beside the measured suboptimality",
-        "Suboptimality D(α*) − D(α) over epochs (median and range of the seeds, paper's merging) and the "
-        "theorem's right-hand side (median). With E as printed "
-        "(maximum) the bound falls as if there were no budget, and is soon below the curve. With the "
-        "minimum it leaves the figure after few visits, or stays where it is if κ is next "
-        "to nothing. The mended bound (Ē; κ while Ē ≤ 1, else the largest eigenvalue) is never broken, but says little once Ē > 1.",
-        draw,
-        _bound_data(shown, results),
-    )
-
-
-def _draw_bounds(axes: Any, found: Result) -> None:
-    gaps = np.array(found["series"]["gap"])
-    style.draw_band(axes, found["epochs"], gaps, **style.look("bsca", label="BSCA, measured"))
-    for variant, (label, like) in _BOUNDS.items():
-        logs = np.median(found["log10_bounds"][variant], axis=0)
-        values = 10.0 ** np.minimum(logs, 30)  # far beyond the figure
-        look = style.look(like, label=label, marker="", linewidth=1.8)
-        style.draw_band(axes, found["epochs"], [values], **look)
-    ticks.log(axes)
-    start = found["optimum"] + found["n"] * found["C"] ** 2 / 2
-    axes.set_ylim(max(1e-6 * start, 0.5 * np.median(gaps, axis=0).min()), 30 * start)
-
-
-def _bound_data(shown: Sequence[Case], results: Results) -> Data:
-    rows: list[list[Cell]] = []
-    for case in shown:
-        found = comparison(results, case)
-        middle = np.median(found["series"]["gap"], axis=0)
-        logs = [np.median(found["log10_bounds"][name], axis=0) for name in VARIANTS]
-        for k, epoch in enumerate(found["epochs"]):
-            values = [float(middle[k]), *(float(log[k]) for log in logs)]
-            rows.append([case.problem, case.budget, case.merging, epoch, *values])
-    names = [f"log10_bound_{name}" for name in VARIANTS]
-    return Data(("problem", "budget", "merging", "epoch", "gap", *names), rows)
+PANEL = (3.4, 2.5)
 
 
 def phases_picture(scope: Scope, results: Results) -> Picture:
@@ -92,10 +26,8 @@ def phases_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-phases",
         "Early progress, late stall",
-        "Suboptimality relative to D(α*) over epochs, median and range of the seeds. Without a budget it "
-        "falls at a nearly constant rate. With one it follows for the first epochs, "
-        "then parts; where the budget is too small for the kernel, D falls again, even below D(0) = 0 "
-        "(the line at 1), before all comes to rest.",
+        "Suboptimality relative to D(α*) over epochs, median and range of the seeds; the line at 1 is that of α = 0. "
+        f"At the end it is {_ends(scope, results, 'gap')}",
         lambda: _draw_by_budget(scope, results, "gap", "(D(α*) − D(α)) / D(α*)"),
         _series_data(scope, results, ("gap", "primal_gap")),
     )
@@ -105,17 +37,16 @@ def model_picture(scope: Scope, results: Results) -> Picture:
     """How good the model w̃ is, which is what a user gets."""
     return Picture(
         "theorem-model",
-        "The model is better than its α",
-        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). It stalls, but does not get "
-        "worse as D(α) does: α and w̃ have gone separate ways, "
-        "so that the theorem, which is about α, says little about the model.",
+        "How good the model is, beside its α",
+        "Suboptimality P(w̃) − D(α*) of the model itself, relative to D(α*). "
+        f"At the end it is {_ends(scope, results, 'primal_gap')} The theorem is about α, and says little about the model where the two have gone separate ways.",
         lambda: _draw_by_budget(scope, results, "primal_gap", "(P(w̃) − D(α*)) / D(α*)"),
         _series_data(scope, results, ("primal_gap",)),
     )
 
 
 def _draw_by_budget(scope: Scope, results: Results, name: str, label: str) -> Any:
-    figure, panels = style.new_figure(6, columns=3, panel=_PANEL, sharex=True)
+    figure, panels = style.new_figure(6, columns=3, panel=PANEL, sharex=True)
     places = [(merging, problem) for merging in ("paper", "default") for problem in PROBLEMS]
     for axes, (merging, problem) in zip(panels, places, strict=True):
         for case in _of(scope, problem, merging):
@@ -126,7 +57,7 @@ def _draw_by_budget(scope: Scope, results: Results, name: str, label: str) -> An
             axes.axhline(1, color=style.INK, linewidth=0.8, linestyle=":")
         ticks.log(axes)
         axes.set_title(f"{problem}, {merging} merging")
-    _label(panels, 3, label)
+    label_axes(panels, 3, label)
     style.add_legend(figure, ncols=4)
     return figure
 
@@ -136,11 +67,12 @@ def error_picture(scope: Scope, results: Results) -> Picture:
     what = (
         ("mean", "Ē (from sums)"),
         ("worst", "E (minimum)"),
+        ("departure", "Σ (f̃ − f)²"),
         ("distance", "‖w̃ − w‖²"),
     )
 
     def draw() -> Any:
-        figure, panels = style.new_figure(9, columns=3, panel=_PANEL, sharex=True)
+        figure, panels = style.new_figure(3 * len(what), columns=3, panel=PANEL, sharex=True)
         places = [(*row, problem) for row in what for problem in PROBLEMS]
         for axes, (name, _, problem) in zip(panels, places, strict=True):
             for case in _of(scope, problem, "paper"):
@@ -149,19 +81,23 @@ def error_picture(scope: Scope, results: Results) -> Picture:
             axes.set_title(problem)
         for k, (_, label) in enumerate(what):
             panels[3 * k].set_ylabel(label)
-        _label(panels, 3, None)
+        label_axes(panels, 3, None)
         style.add_legend(figure, ncols=4)
         return figure
 
     return Picture(
         "theorem-error",
         "The relative approximation error, and how far w̃ is from w",
-        "Over epochs, paper's merging, median and range of the seeds. Ē rises from 0 to 1, the line, "
-        "where the expected progress is zero. E of the worst coordinate exceeds 1 as soon as the "
-        "budget is full, and has no upper limit. ‖w̃ − w‖² is exact, in feature space; ‖w*‖² is of the "
-        "order of D(α*). It grows until steps die out.",
+        "Over epochs, paper's merging, median and range of the seeds. At the line, Ē = 1, the expected progress is zero. "
+        f"{_late_error(scope, results)} E of the worst coordinate, those left out where it is infinite, has no upper limit. "
+        "Σ (f̃ − f)² is over all points: half of its mean is what a visit may lose to the budget. ‖w̃ − w‖² is exact, in feature space; "
+        "‖w*‖² is of the order of D(α*).",
         draw,
-        _series_data(scope, results, ("mean", "worst", "printed", "distance", "degradation")),
+        _series_data(
+            scope,
+            results,
+            ("mean", "worst", "printed", "departure", "distance", "degradation"),
+        ),
     )
 
 
@@ -173,7 +109,7 @@ def _draw_error(axes: Any, found: Result, name: str, look: dict[str, Any]) -> No
     if name == "worst":
         look = {**look, "linewidth": 1.0, "marker": ""}
     style.draw_band(axes, found["epochs"], values, **look)
-    if name != "distance":
+    if name in ("mean", "worst"):
         axes.axhline(1, color=style.INK, linewidth=0.8, linestyle=":")
 
 
@@ -181,7 +117,7 @@ def rest_picture(scope: Scope, results: Results) -> Picture:
     """How far α still moves in long runs."""
 
     def draw() -> Any:
-        figure, panels = style.new_figure(6, columns=3, panel=_PANEL, sharex=True, sharey=True)
+        figure, panels = style.new_figure(6, columns=3, panel=PANEL, sharex=True, sharey=True)
         places = [(merging, problem) for merging in ("paper", "default") for problem in PROBLEMS]
         for axes, (merging, problem) in zip(panels, places, strict=True):
             for case in _of(scope, problem, merging):
@@ -191,7 +127,7 @@ def rest_picture(scope: Scope, results: Results) -> Picture:
             ticks.log(axes, "x")
             ticks.log(axes)
             axes.set_title(f"{problem}, {merging} merging")
-        _label(panels, 3, "move of α per epoch / ‖α*‖")
+        label_axes(panels, 3, "move of α per epoch / ‖α*‖")
         style.add_legend(figure, ncols=4)
         return figure
 
@@ -205,51 +141,51 @@ def rest_picture(scope: Scope, results: Results) -> Picture:
     return Picture(
         "theorem-rest",
         "How runs come to rest",
-        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². With a "
-        "budget the steps die out, too, and "
-        "the limit depends on the order of the visits. The paper's merging may go on to creep: a step back "
-        "cannot cancel the term of the step before, which has the other sign, and golden section leaves "
-        "an error of 10⁻⁸ or so.",
+        "‖α(t + n) − α(t)‖ / ‖α*‖ over epochs, median and range of the seeds, cut off at 10⁻¹². "
+        f"{_last_moves(scope, results)} Runs with another order of visits end elsewhere, {_apart(scope, results)} of ‖α*‖ apart (median).",
         draw,
         Data(columns, rows),
     )
 
 
-def counterexample_picture(results: Results) -> Picture:
-    """The theorem against exact expectations on two points."""
-    found = results[COUNTEREXAMPLE]
+def _ends(scope: Scope, results: Results, name: str) -> str:
+    """Say what a suboptimality has come to, relative to D(α*), by budget."""
+    texts = []
+    for budget in (None, *budgets(scope)):
+        values = [
+            float(np.median(np.array(found["series"][name])[:, -1])) / found["optimum"]
+            for case in cases(scope)
+            if case.budget == budget
+            for found in [comparison(results, case)]
+        ]
+        label = "without a budget" if budget is None else f"with B = {budget}"
+        texts.append(f"{min(values):.1g} to {max(values):.1g} {label}")
+    return f"{', '.join(texts)} (least and most of the settings)."
 
-    def draw() -> Any:
-        figure, panels = style.new_figure(len(found["curves"]), columns=3, panel=_PANEL)
-        for axes, curve in zip(panels, found["curves"], strict=True):
-            shown = np.array(found["visits"]) <= min(400, 40 / curve["eta"] ** 0.7)
-            for name, (like, label) in _EXACT.items():
-                values, look = np.array(curve[name])[shown], style.look(like, label=label)
-                style.draw_band(axes, np.array(found["visits"])[shown], [values], **look)
-            ticks.log(axes)
-            axes.set_title(f"η = {curve['eta']:g}, E = {curve['error']:g}")
-            axes.set_xlabel("visits")
-        panels[0].set_ylabel("D(α*) − E[D(α)]")
-        style.add_legend(figure)
-        return figure
 
-    rows = [
-        [curve["eta"], curve["error"], *line]
-        for curve in found["curves"]
-        for line in zip(
-            found["visits"], curve["gap"], curve["printed"], curve["mended"], strict=True
-        )
+def _late_error(scope: Scope, results: Results) -> str:
+    limited = [c for c in cases(scope) if c.budget is not None and c.merging == "paper"]
+    late = [
+        float(np.median(np.array(comparison(results, c)["series"]["mean"])[:, -1])) for c in limited
     ]
-    return Picture(
-        "theorem-counterexample",
-        "A counterexample on two points",
-        "Two points of different classes with k = ½, steps that are η times the exact one: E = (1 − η)² "
-        "for both coordinates, always. The expectation is exact. "
-        "For η < 1 it crosses the bound of Theorem 1 (D falls at the rate κ, not 2κ/(1+κ)); the mended "
-        "bound holds.",
-        draw,
-        Data(("eta", "E", "visits", "gap", "theorem", "mended"), rows),
-    )
+    return f"At the end Ē is {min(late):.2f} to {max(late):.2f}."
+
+
+def _last_moves(scope: Scope, results: Results) -> str:
+    texts = []
+    for merging in ("paper", "default"):
+        some = [
+            float(np.median([run[-1] for run in long_run(results, case)["moved"]]))
+            for case in cases(scope)
+            if case.budget is not None and case.merging == merging
+        ]
+        texts.append(f"{min(some):.0e} to {max(some):.0e} with {merging} merging")
+    return f"On a budget the last epoch moves α by {' and '.join(texts)}."
+
+
+def _apart(scope: Scope, results: Results) -> str:
+    some = [long_run(results, case)["apart"] for case in cases(scope) if case.budget is not None]
+    return f"{min(some):.2f} to {max(some):.2f}"
 
 
 def _of(scope: Scope, problem: str, merging: str) -> list[Case]:
@@ -264,11 +200,7 @@ def _look(scope: Scope, case: Case) -> dict[str, Any]:
     return style.look(case.budget, among=budgets(scope))
 
 
-def _middle(scope: Scope) -> int:
-    return budgets(scope)[len(budgets(scope)) // 2]
-
-
-def _label(panels: Sequence[Any], columns: int, label: str | None) -> None:
+def label_axes(panels: Sequence[Any], columns: int, label: str | None) -> None:
     """Name the axes of the outer panels."""
     for axes in panels[-columns:]:
         axes.set_xlabel("epochs")

@@ -10,13 +10,14 @@ from experiments.running.jobs import Result
 from experiments.theory.dual_progress import Gains, truncated_step
 from experiments.theory.small_problems import MAKERS, SmallProblem
 from experiments.theory.small_qp import Optimum, solve
-from experiments.theory.theorem.bounds import VARIANTS, Bounds
+from experiments.theory.theorem.bounds import SUMS, VARIANTS, Bounds
 from experiments.theory.trajectory import Trajectory, follow
 from experiments.theory.watching import Setup, watch
 
 Vector = NDArray[np.float64]
 
 _MOST_POINTS = 80
+_LARGE = 1e300
 
 
 def compare(
@@ -34,8 +35,13 @@ def compare(
         "epochs": (shown / len(small)).tolist(),
         "series": _series(runs, shown),
         "log10_bounds": {name: _bound(bounds, runs, name, shown) for name in VARIANTS},
-        "broken": {name: _breaks(bounds.broken(runs, name), len(small)) for name in VARIANTS},
+        "sums": {name: [_digits(bounds.sums(run, name)[shown]) for run in runs] for name in SUMS},
+        "broken": {
+            name: _breaks(bounds.broken(runs, name), len(small)) for name in (*VARIANTS, *SUMS)
+        },
+        "divided": float(bounds.divided(runs)[1:].max() / optimum.value),
         "steps": _steps(bounds, runs),
+        "losses": _losses(bounds, runs),
         "errors": _errors(runs, len(small)),
     }
 
@@ -55,13 +61,14 @@ def _facts(problem: SmallProblem, optimum: Optimum) -> Result:
 
 def _series(runs: list[Trajectory], shown: NDArray[np.int_]) -> dict[str, Any]:
     """What is drawn, one line per seed."""
-    names = ("gap", "primal_gap", "worst", "printed", "mean", "distance", "degradation")
+    names = ("gap", "primal_gap", "worst", "printed", "mean", "departure", "distance")
+    names += ("degradation",)
     return {name: [_digits(run[name][shown]) for run in runs] for name in names}
 
 
 def _digits(values: Vector) -> list[float]:
-    """Keep six digits, which halves the files."""
-    return [float(f"{value:.6g}") for value in values]
+    """Keep six digits, which halves the files; what is infinite becomes very large, which JSON can hold."""
+    return [float(f"{min(value, _LARGE):.6g}") for value in values]
 
 
 def _bound(
@@ -80,6 +87,10 @@ def _breaks(broken: NDArray[np.bool_], n: int) -> Result:
 def _steps(bounds: Bounds, runs: list[Trajectory]) -> Result:
     """At which share of the visits a one-step inequality fails, and how much of it where E ≤ 1."""
     shares: Result = {"visits": sum(len(run["gap"]) for run in runs)}
+    for variant in SUMS:
+        shares[variant] = float(
+            np.mean(np.concatenate([bounds.step_fails(run, variant) for run in runs]))
+        )
     for variant in VARIANTS:
         fails = np.concatenate([bounds.step_fails(run, variant) for run in runs])
         name = "mean" if variant == "mended" else variant
@@ -95,13 +106,31 @@ def _steps(bounds: Bounds, runs: list[Trajectory]) -> Result:
     }
 
 
+def _losses(bounds: Bounds, runs: list[Trajectory]) -> Result:
+    """How much of what the budget may cost by the bound it does cost: in the first epoch and in the last one."""
+    n = len(bounds.problem)
+    found: Result = {"excess": max(float(run["excess"].max()) for run in runs)}
+    for when, some in (("first", slice(0, n)), ("last", slice(-n, None))):
+        lost = sum(float((run["exact_gain"] - run["gain"])[some].sum()) for run in runs)
+        found[when] = {"lost": lost / (n * len(runs))}
+        for name in SUMS:
+            allowed = sum(float(bounds.losses(run, name)[some].sum()) for run in runs)
+            found[when][name] = allowed / (n * len(runs))
+    gap = np.mean([run["gap"][-1] for run in runs])
+    final = {name: np.mean([bounds.sums(run, name)[-1] for run in runs]) for name in SUMS}
+    found["final"] = {name: float(min(value / gap, _LARGE)) for name, value in final.items()}
+    return found
+
+
 def _errors(runs: list[Trajectory], n: int) -> Result:
     """Of all visits of all seeds: how large E is, and when it first reaches 1."""
     joined = {name: np.concatenate([run[name] for run in runs]) for name in runs[0].values}
     first = [int(np.argmax(run["mean"] >= 1)) / n for run in runs if (run["mean"] >= 1).any()]
     return {
         "least": {name: float(joined[name].min()) for name in ("worst", "printed", "mean")},
-        "most": {name: float(joined[name].max()) for name in ("worst", "printed", "mean")},
+        "most": {
+            name: min(float(joined[name].max()), _LARGE) for name in ("worst", "printed", "mean")
+        },
         "printed_below": float((joined["printed"] < 1e-9).mean()),
         "worst_above_one": float((joined["worst"] > 1).mean()),
         "mean_above_one": float((joined["mean"] > 1).mean()),

@@ -83,12 +83,7 @@ class Objectives:
     ) -> Estimate:
         """Return ‖Σ_i a_i k(x_i, ·)‖² for some rows and their a."""
         n = len(support)
-        whole = replace(
-            model,
-            points=points_of(self._data.rows, support),
-            coef=weights[np.newaxis],
-            bias=np.zeros(1),
-        )
+        whole = self._expansion(support, weights, model)
         small = replace(model, bias=np.zeros(1))
         sampled = n > self._most_rows(n)
         helpful = sampled and n * len(model) <= _CHEAP * self._effort
@@ -108,6 +103,32 @@ class Objectives:
 
         rest = self._sum(products, n, n)
         return Estimate(rest.value + slope * float(weights @ cheap), rest.error)
+
+    def departure(self, alpha: NDArray[np.float64] | None, model: KernelExpansion) -> Estimate:
+        """Return Σ_i (f̃ - f)(x_i)² over all rows, f = Σ_j α_j y_j k(x_j, ·); a bias is left out.
+
+        Half of its mean is what a visit of BSCA may lose to the budget on average (docs/theory.md).
+        """
+        if self._data.targets.count > 1 or alpha is None or len(alpha) != len(self._data):
+            return UNKNOWN
+        weights = alpha * self._data.targets.of_output(0).y
+        support = np.flatnonzero(weights)
+        whole = self._expansion(support, weights[support], model)
+        small = replace(model, bias=np.zeros(1))
+
+        def squares(chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+            rows = self._rows(chosen)
+            values = [m.decision(rows, self._threads)[:, 0] for m in (small, whole)]
+            return np.asarray((values[0] - values[1]) ** 2)
+
+        return self._sum(squares, len(self._data), len(support) + len(model))
+
+    def _expansion(
+        self, support: NDArray[np.int64], weights: NDArray[np.float64], model: KernelExpansion
+    ) -> KernelExpansion:
+        """Return Σ_i a_i k(x_i, ·) over some rows, with the kernel of a model."""
+        points = points_of(self._data.rows, support)
+        return replace(model, points=points, coef=weights[np.newaxis], bias=np.zeros(1))
 
     def _sum(
         self, parts: Callable[[NDArray[np.int64]], NDArray[np.float64]], n: int, terms: int

@@ -19,6 +19,7 @@ from budgetsvm.monitoring._objectives import UNKNOWN, Estimate, Objectives
 Every: TypeAlias = int | Literal["epoch"] | Sequence[int]
 
 _OBJECTIVES = ("primal", "dual")
+_ALL = (*_OBJECTIVES, "departure")
 
 
 @public_in("budgetsvm.monitoring")
@@ -42,6 +43,8 @@ class Observation:
     primal_error: float  #: standard error; zero: exact
     dual: float  #: D(α)
     dual_error: float
+    departure: float  #: Σ (f̃ - f)², between the model and w(α)
+    departure_error: float
     bound: (
         float  #: in the polish, a lower bound for P of all models with these terms: its certificate
     )
@@ -62,11 +65,13 @@ class Trace(Monitor):
         of some dozen visits that is running then is done.
     X_test, y_test : array-like, default=None
         Rows for the score: the estimator's own, or for novelty detection the share of correct labels.
-    objectives : tuple of "primal" and "dual", default=("primal", "dual")
+    objectives : tuple of "primal", "dual" and "departure", default=("primal", "dual")
         Which objectives to compute: P(w̃) of the budgeted model, and D(α) of the dual variables that the
         solver keeps, with the exact kernel matrix. D is for a single output only. With BSGD α may leave its
         box; D then is a number, but bounds nothing. The polish solves the problem in the span of the terms,
-        whose dual is another one; its value is the column "bound".
+        whose dual is another one; its value is the column "bound". The departure is Σ_i (f̃ - f)(x_i)² over
+        the training rows, f being the function that α stands for: what the budget has cost so far; it takes as long
+        as D.
     effort : float, default=3e7
         Kernel values that an objective may take: some 0.05 s of one thread, at every look. Where that is not enough
         for all rows, it is estimated on a random sample of them; its standard error is written down beside it, and
@@ -162,7 +167,7 @@ class Trace(Monitor):
         last = self.observations[-1] if self.observations else None
         visits = view.visits - (last.visits if last else 0)
         share = 1 / visits if view.phase == "learn" and visits else nan
-        primal, dual = self._objectives(view)
+        primal, dual, departure = self._objectives(view)
         line = Observation(
             phase=view.phase,
             visits=view.visits,
@@ -180,6 +185,8 @@ class Trace(Monitor):
             primal_error=primal.error,
             dual=dual.value,
             dual_error=dual.error,
+            departure=departure.value,
+            departure_error=departure.error,
             bound=view.bound,
             score=self._score(view),
         )
@@ -189,15 +196,17 @@ class Trace(Monitor):
         """Let go of the training data."""
         self._of = None
 
-    def _objectives(self, view: View) -> tuple[Estimate, Estimate]:
-        """Return P and D, as far as they are wanted; P is known in the polish."""
+    def _objectives(self, view: View) -> tuple[Estimate, Estimate, Estimate]:
+        """Return P, D and the departure, as far as they are wanted; P is known in the polish."""
         assert self._of is not None  # the fit is running
         primal = UNKNOWN
         if "primal" in self.objectives:
             known = not isnan(view.objective)
             primal = Estimate(view.objective) if known else self._of.primal(view.model)
         dual = self._of.dual(view.alpha, view.model) if "dual" in self.objectives else UNKNOWN
-        return primal, dual
+        wanted = "departure" in self.objectives
+        departure = self._of.departure(view.alpha, view.model) if wanted else UNKNOWN
+        return primal, dual, departure
 
     def _score(self, view: View) -> float:
         if self.X_test is None or self.y_test is None:
@@ -211,9 +220,10 @@ class Trace(Monitor):
 
     def _check(self) -> None:
         check_number("Trace.effort", self.effort, above=0)
-        unknown = set(self.objectives) - set(_OBJECTIVES)
+        unknown = set(self.objectives) - set(_ALL)
         if unknown:
-            message = f"Trace.objectives may have 'primal' and 'dual', not {sorted(unknown)}"
+            names = "'primal', 'dual' and 'departure'"
+            message = f"Trace.objectives may have {names}, not {sorted(unknown)}"
             raise ValueError(message)
         if (self.X_test is None) != (self.y_test is None):
             raise ValueError("Trace needs both X_test and y_test for a score, or none of them")

@@ -1,0 +1,1 @@
+"""What the paper says in passing: costs, other maintenance, other problems, linear machines."""

@@ -1,0 +1,113 @@
+"""What lemma 2 predicts beside what was seen, and the verdicts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from experiments.report.content import Claim
+from experiments.report.wording import judge, signed, tally
+from experiments.running.jobs import Result
+
+LATE = 0.2  #: the share of the epochs that counts as the limit
+_POINTS = 2.0  # percentage points by which a rate may be off
+_MOST_FIXED = 50.0  # % of the violations
+_MOVES = 0.2  # points between the last two windows: a rate that has not settled
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What was predicted for a data set, and what was seen; all in %."""
+
+    name: str
+    exact: Result
+    runs: Mapping[str, Sequence[Result]]
+
+    @property
+    def sgd(self) -> float:
+        return 100 * float(self.exact["p_sgd"])
+
+    @property
+    def sca(self) -> float:
+        return 100 * float(self.exact["p_sca"])
+
+    @property
+    def sca_violations(self) -> float:
+        """Points at C violate the margin always, free ones at about every other visit."""
+        return 100 * float(self.exact["p_bounded"] + self.exact["p_sca"] / 2)
+
+    def late(self, solver: str, what: str, windows: int = 1) -> list[float]:
+        """Return the rate in the last epochs, per seed; windows=2: in as many epochs before these."""
+        length = max(1, round(LATE * len(self.runs[solver][0][what])))
+        here = slice(-windows * length, (1 - windows) * length or None)
+        return [100 * fmean(run[what][here]) for run in self.runs[solver]]
+
+    def moves(self, solver: str, what: str) -> bool:
+        """Return whether the rate has not settled yet: then it says little about the limit."""
+        change = fmean(self.late(solver, what)) - fmean(self.late(solver, what, windows=2))
+        return abs(change) > _MOVES
+
+    def crossing(self) -> str:
+        """Return the epoch from which on SCA makes fewer steps than SGD, means over seeds."""
+        sca, sgd = (np.mean([run["steps"] for run in self.runs[s]], axis=0) for s in ("sca", "sgd"))
+        n = min(len(sca), len(sgd))
+        more = np.flatnonzero(sca[:n] >= sgd[:n])
+        last = int(more[-1]) + 1 if len(more) else 0
+        return f"{last + 1:,}" if last < n else "never"
+
+    def error(self, solver: str, what: str) -> float:
+        """Return how far the lemma is from what was seen, in points."""
+        predicted = self.sgd if solver == "sgd" else self.sca
+        return fmean(self.late(solver, what)) - predicted
+
+
+def rates_claims(found: Sequence[Rates]) -> list[Claim]:
+    """Judge the lemma."""
+    rule = (
+        f"(rule: within {_POINTS:g} points on every data set; not settled: the rate still moves by over {_MOVES:g} points "
+        f"from one {LATE:.0%} of the epochs to the next)"
+    )
+    cases = (
+        ("p(SGD) is the mean of α*/C", "sgd", "steps"),
+        ("p(SCA) is the share of free variables, counting steps as its proof does", "sca", "steps"),
+        ("p(SCA) is the share of free variables, counting margins below 1", "sca", "violations"),
+    )
+    return [
+        Claim(
+            statement,
+            "section 4, Lemma 2",
+            f"Within {_POINTS:g} points {tally(near)}. {_errors(found, solver, what)} {rule}",
+            judge([*near.values()]),
+        )
+        for statement, solver, what in cases
+        for near in [{r.name: abs(r.error(solver, what)) <= _POINTS for r in found}]
+    ] + [_fixed(found)]
+
+
+def _fixed(found: Sequence[Rates]) -> Claim:
+    """Visits with a margin below 1 that make no step are those of variables at C."""
+    shares = {
+        r.name: [
+            100 * (1 - fmean(r.late(s, "steps")) / max(fmean(r.late(s, "violations")), 1e-12))
+            for s in ("sgd", "sca")
+        ]
+        for r in found
+    }
+    met = {name: sca > _MOST_FIXED and abs(sgd) < 1e-9 for name, (sgd, sca) in shares.items()}
+    listed = ", ".join(f"{name} {sgd:.0f} | {sca:.0f} %" for name, (sgd, sca) in shares.items())
+    return Claim(
+        "SGD makes non-zero steps on all support vectors; SCA manages to fix the dual variables of margin violators at the upper bound C, and operates only on free variables after a while.",
+        "section 4, Budget Maintenance Rate; section 5, Convergence Behavior",
+        f"So it is {tally(met)}. Visits with a margin below 1 that make no step, late, SGD | SCA: {listed} (rule: none for SGD, and more than {_MOST_FIXED:g} % for SCA)",
+        judge([*met.values()]),
+    )
+
+
+def _errors(found: Sequence[Rates], solver: str, what: str) -> str:
+    errors = [
+        f"{r.name} {signed(r.error(solver, what), 1)}"
+        + (" (not settled)" if r.moves(solver, what) else "")
+        for r in found
+    ]
+    return f"Measured minus predicted, points: {', '.join(errors)}"
