@@ -12,7 +12,7 @@ pytest.importorskip("budgetsvm.datasets")
 from experiments import __main__ as command
 from experiments.running.jobs import Job
 from experiments.running.runner import InterruptedRunError
-from tools import fake_experiment, fake_jobs
+from tools.doubles import fake_experiment, fake_jobs
 
 
 def _failing_section(scope: Any, results: Any) -> Any:

@@ -21,7 +21,7 @@ from experiments.report.figures import EmptyPartError
 from experiments.report.forms import markup
 from experiments.report.parts import cell_text, number_columns
 from experiments.report.writing import Report, write
-from tools import fake_experiment
+from tools.doubles import fake_experiment
 
 _VOID = {"meta", "link", "br", "hr", "img"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -298,7 +298,9 @@ def test_a_browser_opens_the_page_without_complaints(folder: Path, tmp_path: Pat
 def test_tables_fit_wide_and_narrow_pages(folder: Path, tmp_path: Path) -> None:
     """A browser looks: no table has to be scrolled, at the width of a screen or of a phone."""
     look_at = pytest.importorskip("report.browser").look_at
-    seen, console = look_at({"page": (folder / "report.html").read_text(encoding="utf-8")}, tmp_path)
+    seen, console = look_at(
+        {"page": (folder / "report.html").read_text(encoding="utf-8")}, tmp_path
+    )
     assert not console
     tags = ("TABLE", "TBODY", "TR", "TD", "TH")
     for one in seen:

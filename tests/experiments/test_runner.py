@@ -19,13 +19,13 @@ from experiments.running import progress
 from experiments.running.jobs import Job, Result
 from experiments.running.progress import Progress
 from experiments.running.runner import RUN_FILE, Run, run_jobs
-from tools import fake_jobs
+from tools.doubles import fake_jobs
 
 _INTERRUPTED = """
 import sys
 from pathlib import Path
 
-from tools import fake_jobs
+from tools.doubles import fake_jobs
 from experiments.running.jobs import Job
 from experiments.running.runner import InterruptedRunError, run_jobs
 
@@ -160,7 +160,7 @@ _HOLDING = """
 import sys
 from pathlib import Path
 
-from tools import fake_jobs
+from tools.doubles import fake_jobs
 from experiments.running.jobs import Job
 from experiments.running.runner import run_jobs
 

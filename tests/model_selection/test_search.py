@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, cross_val_score
-from tools.clock import let_time_pass_by_looking
+from tools.doubles.clock import let_time_pass_by_looking
 
 from budgetsvm import BudgetSVC, model_selection
 from budgetsvm.model_selection import BudgetSVCCV, BudgetSVRCV

@@ -32,7 +32,7 @@ from tools.callbacks import (
 
 from budgetsvm.monitoring import _sklearn_callbacks
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "practice" / "watching.md"
 
 
 # ---- no callbacks ----
@@ -222,7 +222,11 @@ def run(script: str, *, block: bool) -> str:
 @needs_callbacks
 def test_the_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
-    section = GUIDE.read_text(encoding="utf-8").split("## Watching a fit")[1].split("\n## ")[0]
+    section = (
+        GUIDE.read_text(encoding="utf-8")
+        .split("## By scikit-learn's callbacks")[1]
+        .split("\n## ")[0]
+    )
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     assert blocks

@@ -9,7 +9,7 @@ from oracles.certificates import check_certificate, check_primal
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning
-from tools.clock import let_time_pass_by_looking
+from tools.doubles.clock import let_time_pass_by_looking
 
 from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, polish
 from budgetsvm.monitoring import Trace
