@@ -33,7 +33,9 @@ Result run(const RowsArg& rows, const ProblemArg& problem, const TermsArg<T>& te
     const Visits visits = unpack_visits(rows, problem, terms.features);
     check_room(visits.rows, terms);
     const Kernel kernel = unpack_kernel(kernel_arg, terms);
-    const auto [batch_size, n_threads] = unpack_batch(batch_arg, kernel);
+    const BatchArg batching = unpack_batch(batch_arg, kernel);
+    const std::int32_t batch_size = std::get<0>(batching);  // lambdas capture no structured binding
+    const std::int32_t n_threads = std::get<1>(batching);
     const bool unlimited = budget == 0;
     require(unlimited == (visits.slots != nullptr) || visits.count == 0,
             "without a budget, and only then, training points have slots");

@@ -95,10 +95,11 @@ std::tuple<std::int64_t, bool, PassesArg> ascend_rows_until(
     const auto [kept, upper, lower] = state;
     require(0 <= kept && kept <= count, "more rows are active than there are");
     require(precision >= 0, "the precision must not be negative");
+    const Passes begin{0, kept, {upper, lower}};
     nb::gil_scoped_release release;
     const Passes passes = chosen.visit([&](const auto& one) {
-        return ascend_until(one, problem, order.data(), count, Passes{0, kept, {upper, lower}},
-                            precision, most_passes, Shuffler(seed));
+        return ascend_until(one, problem, order.data(), count, begin, precision, most_passes,
+                            Shuffler(seed));
     });
     return {
         passes.done, passes.settled, {passes.kept, passes.shrinking.upper, passes.shrinking.lower}};
