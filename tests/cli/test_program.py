@@ -1,5 +1,6 @@
 """The program itself, as a shell runs it: pipes, interruption, a full disk, completion."""
 
+import json
 import os
 import resource
 import signal
@@ -43,6 +44,25 @@ def test_pipes(train: Path, tmp_path: Path) -> None:
     done = subprocess.run(piped, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout in {"1\n", "-1\n"}
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_has_gone_is_no_accident(unbuffered: str) -> None:
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    piped = f"{PROGRAM} info | true"
+    done = subprocess.run(
+        piped, shell=True, capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.stderr == ""
+
+
+def test_info_for_programs(train: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    assert run("train", "-q", "-g", 2, "-B", 20, train, model).returncode == 0
+    facts = json.loads(run("info", "--json", model).stdout)
+    assert facts["estimator"] == "BudgetSVC"
+    assert facts["features"] == 2
+    assert "scikit-learn" in json.loads(run("info", "--json").stdout)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

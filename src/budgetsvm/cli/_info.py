@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import last_of
+from budgetsvm.cli._output import json_option, print_facts
 from budgetsvm.cli._stand_ins import import_sklearn
 
 # The levels of x86-64 by what they are known for; the baseline of other processors is their own.
@@ -17,12 +18,14 @@ _BASELINE = {"x86_64": "SSE2", "amd64": "SSE2", "aarch64": "NEON", "arm64": "NEO
 @click.argument(
     "model", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-def command(model: Path | None) -> None:
+@json_option
+def command(model: Path | None, as_json: bool) -> None:
     """Describe MODEL; or, without one, print versions, instruction set, threads and BLAS, e.g. for a bug report."""
     facts = _facts() if model is None else _model_facts(model)
     width = max(map(len, facts))
-    for name, value in facts.items():
-        print(f"{name:<{width}}  {value}")
+    lines = (f"{name:<{width}}  {value}" for name, value in facts.items())
+    plain = {name: value if isinstance(value, int) else str(value) for name, value in facts.items()}
+    print_facts(plain, as_json=as_json, otherwise=lambda: click.echo("\n".join(lines)))
 
 
 def _facts() -> dict[str, str]:

@@ -5,7 +5,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 import click
@@ -81,7 +81,8 @@ def _whole_writes() -> Iterator[None]:
         yield
     finally:
         own, sys.stdout = sys.stdout, before
-        own.close()
+        with suppress(BrokenPipeError):  # click has ended the program already
+            own.close()
 
 
 @public_in("budgetsvm.cli")
