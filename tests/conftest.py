@@ -29,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave one case of every test with parameters, if so told: the first."""
+    # Two processes that share the tests must call them by the same names.
+    unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
+    if unstable:
+        message = f"names of tests with an address in memory: {unstable}; give ids to their cases"
+        raise pytest.UsageError(message)
     if not config.getoption("fast"):
         return
     seen: set[str] = set()

@@ -100,7 +100,7 @@ def test_plain(value: Any) -> None:
     snapshot.check_plain(made, "it")
 
 
-@pytest.mark.parametrize("value", NOT_PLAIN, ids=repr)
+@pytest.mark.parametrize("value", NOT_PLAIN, ids=lambda value: type(value).__name__)
 def test_not_plain(value: Any) -> None:
     with pytest.raises(ValueError, match=r"it.*cannot hold"):
         plain(value, "it")
