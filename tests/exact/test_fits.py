@@ -143,7 +143,7 @@ def test_both_phases_where_they_are_not() -> None:
         {"kernel": lambda X, Z: np.tanh(X @ Z.T), "maintenance": "remove"},
         {"loss": "logistic", "budget": 200},
     ],
-    ids=lambda options: "-".join(options),
+    ids="-".join,
 )
 def test_it_is_left_alone_where_it_does_not_apply(parameters: dict[str, Any]) -> None:
     X, y = moons(300, 0)
