@@ -39,7 +39,7 @@ class Compressed:
     difference : float or None
         Root mean square of the differences of decision values (of pairs of classes: one per pair), or of predictions of
         regression, on the rows given; without any, at the terms of the larger model. Support vectors lie where labels
-        are hardest to tell: other rows mostly agree better. None for numbered rows.
+        are hardest to tell: other rows often agree better. None for numbered rows.
     agreement : float or None
         The share of the same rows on which both predict the same label. None for a regression, too.
     """
