@@ -121,8 +121,10 @@ def _names(estimator: Any) -> tuple[str, ...] | None:
 
 def _names_behind(steps: Any, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return the names of what comes out of a pipeline: steps may make other columns of those that go in."""
+    if names is None:
+        return None
     try:
-        return None if names is None else tuple(map(str, steps.get_feature_names_out()))
+        return tuple(map(str, steps.get_feature_names_out(np.array(names, dtype=object))))
     except (AttributeError, ValueError):  # a step that gives no names
         return names
 

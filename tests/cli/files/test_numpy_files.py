@@ -10,7 +10,7 @@ from sklearn.datasets import dump_svmlight_file, make_moons
 
 from budgetsvm import cli
 
-TRAIN = ("train", "-q", "-c", "10", "-g", "2", "-B", "20")
+TRAIN = ("train", "-q", "-c", "10", "-g", "2", "-B", "20", "--tol", "1e-4")
 
 
 @pytest.fixture(autouse=True)

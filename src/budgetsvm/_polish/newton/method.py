@@ -40,6 +40,7 @@ _ROWS_PER_INSIDER, _SETTLED, _MANY_VALUES = 8, 0.01, 10_000_000
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
 _EXCESS, _RESIDUAL = 0.6, 0.3
 _GOOD = 0.3  # a gap below which the best dual point is worth smoothing the loss around it
+_ANEW = 0.01  # a width at least, after another method has found a better dual point
 _RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
 _MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
 _PATIENCE = (
@@ -140,9 +141,8 @@ class NewtonMethod:
     change: NDArray[np.float64] | None = None  #: of the values, as the last step wanted it
     short_steps: int = 0  #: one after the other
     decrease: float = np.inf  #: as predicted for that step
-    offsets: NDArray[np.float64] | None = (
-        None  #: of the dual point around which the loss is smoothed
-    )
+    #: Of the dual point around which the loss is smoothed.
+    offsets: NDArray[np.float64] | None = None
 
     def run(self, finished: Callable[[], bool]) -> None:
         """Step until finished, or until it does not get on any more."""
@@ -182,8 +182,9 @@ class NewtonMethod:
         return self._everything().alpha(self.f)
 
     def restart(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> None:
-        """Go on from another point."""
+        """Go on from another point, at a width that says something: around a good dual point, any will do."""
         self.w, self.f, self.change = w, f, None
+        self.width = max(self.width, _ANEW)
 
     def _everything(self) -> SmoothProblem:
         nothing = np.zeros(len(self.w))
