@@ -150,3 +150,10 @@ def test_huge_coefficients_and_rows_are_no_warning(kernel: str) -> None:
     for rows in (X, 1e30 * X):
         assert sure_decision(huge, rows, near_zero).shape == (len(X), 1)
         assert precise_decision(huge, rows).shape == (len(X), 1)
+
+
+def test_coefficients_beyond_reason_are_no_warning() -> None:
+    """Broken files may have them."""
+    model = BudgetSVC(gamma=0.5, budget=20, random_state=0).fit(X, TWO)._expansion
+    huge = replace(model, points=model.points.astype(np.float32), coef=1e200 * model.coef)
+    assert np.isfinite(precise_decision(huge, X[:2])).all()

@@ -37,7 +37,7 @@ def check_precision(subject: Subject) -> Finding | str:
     exact = model.in_precision(np.float64).decision(X, subject.threads)
     off = float(np.max(abs(model.decision(X, subject.threads) - exact), initial=0.0))
     unit = "the scale of the targets" if subject.regresses else "the margin"
-    sentence = f"rounding in single precision moves values by up to {percent(off)} of {unit}"
+    sentence = f"rounding in single precision, as in training, moves values by up to {percent(off)} of {unit}"
     if off <= _OFF:
         return Finding("precision", off, sentence)
     remedy = (

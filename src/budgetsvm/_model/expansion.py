@@ -168,7 +168,10 @@ class KernelExpansion:
         error = float(np.finfo(self.points.dtype).eps) * self.kernel.relative_error(self.points)
         norms = np.asarray((self.points.astype(np.float64) ** 2).sum(axis=1)).ravel()
         sizes = abs(self.kernel.diagonal(norms))
-        return _DEVIATIONS * max(1, self.kernel.growth) * error * np.sqrt(self.coef**2 @ sizes)
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # of values so large that they say nothing
+            return _DEVIATIONS * max(1, self.kernel.growth) * error * np.sqrt(self.coef**2 @ sizes)
 
     @cached_property
     def _terms(self) -> TermStore:
