@@ -40,8 +40,7 @@ templates_path = ["_templates"]
 # -- Markdown --------------------------------------------------------------------------------------
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-# The sorting key of the gallery is a class; of releases there may be no page yet.
-suppress_warnings = ["config.cache", "toc.empty_glob"]
+suppress_warnings = ["config.cache"]  # the sorting key of the gallery is a class
 
 # -- Docstrings ------------------------------------------------------------------------------------
 autosummary_generate = True
