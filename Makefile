@@ -35,10 +35,10 @@ help: ## list the targets
 demo: $(VENV)/.plot ## train a model and show what the budget buys
 	$(BIN)/budgetsvm demo
 
-# Two processes share most tests. What measures the machine has it for itself; clusters have a process of their own: Dask's
+# Two processes share most tests, and leave a core to each other. What measures the machine has it for itself; clusters have a process of their own: Dask's
 # threads outlive them, and would count where memory is measured. 5: none chosen.
 PYTEST := $(BIN)/python -m pytest
-SHARED := $(PYTEST) --numprocesses=$(JOBS) --dist=worksteal --doctest-modules tests --pyargs budgetsvm --ignore=tests/distributed
+SHARED := OPENBLAS_NUM_THREADS=1 $(PYTEST) --numprocesses=$(JOBS) --dist=worksteal --doctest-modules tests --pyargs budgetsvm --ignore=tests/distributed
 ALONE := $(PYTEST) tests --ignore=tests/distributed
 
 test: $(VENV)/.test ## run all tests but the slow ones, and the examples in the docstrings

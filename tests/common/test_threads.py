@@ -18,6 +18,8 @@ from budgetsvm import BudgetSVC
 from budgetsvm._common import threads
 from budgetsvm._common.threads import abandoned, map_in_order, single_threaded_blas
 
+pytestmark = pytest.mark.alone  # BLAS has one thread where several processes share the tests
+
 # ---- the threads that fits share ----
 
 
