@@ -81,6 +81,7 @@ html_js_files = [("quiet.js", {"priority": 1})]
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # it would be fetched, which browsers refuse to do from files
 html_sidebars = {"installation": [], "tour": [], "recipe": [], "faq": [], "changelog": []}
 html_theme_options = {
     "header_links_before_dropdown": 6,
