@@ -2,7 +2,9 @@
 
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,20 +29,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fast", action="store_true", help="only one case of every test")
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave one case of every test with parameters, if so told: the first."""
+    """Mark what is slow of tests that are sampled; leave the first case of every test only, if so told."""
     # Two processes that share the tests must call them by the same names.
     unstable = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if unstable:
         message = f"names of tests with an address in memory: {unstable}; give ids to their cases"
         raise pytest.UsageError(message)
-    if not config.getoption("fast"):
-        return
-    seen: set[str] = set()
+    cases: Counter[str] = Counter()
     chosen, others = [], []
     for item in items:
         name = item.nodeid.partition("[")[0]
-        (others if name in seen else chosen).append(item)
-        seen.add(name)
+        (others if cases[name] else chosen).append(item)
+        sampled = item.get_closest_marker("sampled")
+        # Not every n-th: cases of several parameters come in an order, and it might always be the same kernel.
+        if sampled and cases[name] and crc32(item.nodeid.encode()) % sampled.args[0]:
+            item.add_marker("slow")
+        cases[name] += 1
+    if not config.getoption("fast"):
+        return
     config.hook.pytest_deselected(items=others)
     items[:] = chosen

@@ -59,6 +59,7 @@ def test_a_file_keeps_its_rights_and_a_link_its_place() -> None:
     assert lines(Path("out").read_text()) == ROWS
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("out", ["-", "/dev/stdout", "/dev/fd/1", ""])
 def test_standard_output(out: str) -> None:
     if out and out != "-" and not Path(out).exists():

@@ -65,6 +65,7 @@ def test_info_for_programs(train: Path, tmp_path: Path) -> None:
     assert "scikit-learn" in json.loads(run("info", "--json").stdout)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [("predict", "-q"), ("predict", "-q", "--decision"), ("scale",)])
 def test_output_that_does_not_fit_is_an_error(

@@ -68,6 +68,7 @@ def test_train_and_predict_load_only_what_they_need(files: tuple[str, str]) -> N
             assert not {"scipy.special", "scipy.spatial"} & loaded
 
 
+@pytest.mark.slow
 @of_newer_versions
 def test_other_commands_load_what_they_need_and_no_tables(files: tuple[str, str]) -> None:
     data, model = files

@@ -79,6 +79,7 @@ def of_targets(model, X, y, coverage) -> None:
     assert_as_asked(coverages(y, covered), coverage, len(y) // 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("coverage", [0.8, 0.95])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 def test_coverage_of_digits(loss, coverage) -> None:

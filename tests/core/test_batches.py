@@ -31,6 +31,7 @@ def run(
     return core, list(core.visit(iid(len(y), VISITS)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("maintenance", [*MAINTENANCE, None])
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -132,6 +132,7 @@ def run_and_compare(
     return sum(merges)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("maintenance", MAINTENANCE)
 @pytest.mark.parametrize(
@@ -154,6 +155,7 @@ def test_visits_agree_with_the_reference(
     assert run_and_compare(trainer, plain, 80) >= 30
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("loss", [SquaredHinge(), Logistic()])
 def test_other_losses_agree_with_the_reference(loss: Loss, solver: str) -> None:

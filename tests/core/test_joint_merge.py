@@ -183,6 +183,7 @@ def test_degradation_is_the_distance_in_feature_space(name: str, dtype: Any) -> 
         np.testing.assert_allclose(terms.store.coef[: terms.store.size], norms, rtol=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_reductions_agree_with_the_reference(name: str, dtype: Any) -> None:

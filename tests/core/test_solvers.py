@@ -140,6 +140,7 @@ def run_and_compare(
 # ---- agreement, step by step ----
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("maintenance", MAINTENANCE)
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -151,6 +152,7 @@ def test_steps_agree_with_the_reference(solver: str, maintenance: str, form: str
     assert steps >= 300
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kernel", "maintenance"),
     [
@@ -171,6 +173,7 @@ def test_other_kernels_agree_with_the_reference(solver: str, kernel: str, mainte
     assert run_and_compare(core, plain, iid(len(y), 450), tolerance) >= 150
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -1,5 +1,6 @@
 """scikit-learn's own checks of estimators, for the configurations that differ in what they run."""
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR
@@ -26,6 +27,7 @@ def expected_failures(estimator):
     return dict.fromkeys(weights, NOT_EQUIVALENT) | dict.fromkeys(streams, NO_STREAM)
 
 
+@pytest.mark.sampled(3)
 @parametrize_with_checks(
     [
         BudgetSVC(),

@@ -100,6 +100,7 @@ def test_regression_and_several_targets() -> None:
     check_primal(many, X, np.column_stack([y, X[:, 1]]))
 
 
+@pytest.mark.slow
 def test_many_classes() -> None:
     X, y = load_digits(return_X_y=True)
     X, y = X[:600], y[:600]

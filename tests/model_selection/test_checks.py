@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from budgetsvm.model_selection import BudgetSVCCV, BudgetSVRCV
@@ -18,6 +19,7 @@ def different(estimator: Any) -> dict[str, str]:
     }
 
 
+@pytest.mark.sampled(3)
 @parametrize_with_checks(
     [BudgetSVCCV([1.0], [0.1], **SMALL), BudgetSVRCV([1.0], [0.1], **SMALL)],
     expected_failed_checks=different,

@@ -33,6 +33,7 @@ def stays(model: Any) -> bool:
     return bool(model.best_params_["C"] == "scale")
 
 
+@pytest.mark.slow
 def test_noise_leaves_the_default() -> None:
     kept = []
     for seed in range(8):
@@ -63,6 +64,7 @@ def test_what_is_better_is_taken() -> None:
     assert model.score(*test) > BudgetSVC(random_state=0).fit(X, y).score(*test) + 0.05
 
 
+@pytest.mark.slow
 def test_the_default_of_regression() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (200, 2))

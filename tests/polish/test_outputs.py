@@ -44,6 +44,7 @@ def machine_of(problem: Problem, c: int, points: Any) -> tuple[judge.Machine, An
     return judge.Machine(name, G, targets.y, targets.target, targets.box, epsilon), lower
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("memory", [PLENTY, LITTLE])
 @pytest.mark.parametrize("C", [0.1, 10.0])
 @pytest.mark.parametrize("name", KINDS)

@@ -60,6 +60,7 @@ def outline(page: str) -> Outline:
     return parser
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("made", subjects.ALL, ids=lambda made: made.__name__)
 def test_every_kind_has_a_page(made, tmp_path: Path) -> None:
     estimator, X, y = made()

@@ -156,6 +156,7 @@ def test_far_away_only_the_intercept_is_left(
 # ---- kernels that vanish, weights and targets that are huge ----
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("value", [0.0, 1.0, -3.0])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid", "linear"])
 @pytest.mark.parametrize("maintenance", ["remove", "project"])

@@ -117,6 +117,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_warm_start_certifies_the_problem_at_hand(change: str) -> None:
     X, y = make_classification(1000, 10, random_state=0, flip_y=0.2)
@@ -147,6 +148,7 @@ def test_a_warm_start_certifies_other_weights(loss: str) -> None:
     check_optimal(model.fit(X, 1 - y), X, 1 - y)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("targets", [1, 2])
 @pytest.mark.parametrize("change", [{"epsilon": 0.5}, {"epsilon": 0.0}, {"C": 0.01}, {"C": 100.0}])
 def test_a_warm_start_certifies_regression(change: dict[str, float], targets: int) -> None:
@@ -211,6 +213,7 @@ def test_a_warm_start_learns_other_rows(moons: tuple[Array, Array], labels: int)
     check_primal(model, X + 5, y)
 
 
+@pytest.mark.slow
 def test_a_warm_start_fills_a_larger_budget(moons: tuple[Array, Array]) -> None:
     X, y = moons
     cold = BudgetSVC(C=100.0, gamma=10.0, budget=300, random_state=0).fit(X, y)

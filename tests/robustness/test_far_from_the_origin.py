@@ -62,6 +62,7 @@ def rows(n: int, kind: str, scale: float) -> tuple[Any, Any, Any]:
     return X, X, y
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("gamma", [0.5, 1e3])
 @pytest.mark.parametrize("scale", [1.0, 1e4, 1e7, 1.7e9, 1e150])
 @pytest.mark.parametrize("kind", ["offset", "clusters", "wide", "spread"])

@@ -34,6 +34,7 @@ def test_a_first_fit_leaves_nothing(subject: str, place: Any) -> None:
             (run.model.transform if subject == "features" else run.model.predict)(NEW.rows())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("warm_start", [False, True])
 @pytest.mark.parametrize("place", PLACES + WATCHED)
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -45,6 +46,7 @@ def test_a_refit_leaves_the_model(subject: str, place: Any, warm_start: bool) ->
     run.fit(OLD, fault=Fault(*place))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("call", ["partial_fit", "polish_now", "fit_stream"])
 @pytest.mark.parametrize("subject", MACHINES)

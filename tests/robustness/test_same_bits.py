@@ -22,6 +22,7 @@ def _bits(model: Any) -> Any:
     return frozen({name: getattr(model, name) for name in named})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("memory_limit", [1.0, 1e4, 1e5, 1e6, 1e9])
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("subject", MACHINES)

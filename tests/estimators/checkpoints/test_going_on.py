@@ -38,6 +38,7 @@ def leave(scenario: Scenario, path: Path, after: int = 1, **parameters: Any) -> 
     assert path.exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_same_model(name: str, tmp_path: Path) -> None:
     """Broken off after one checkpoint, then after two more, and so on."""

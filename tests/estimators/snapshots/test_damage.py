@@ -66,6 +66,7 @@ def _loaded(snapshot: Any) -> Any:
         return None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_every_field_is_needed(case: tuple[str, str]) -> None:
     snapshot, _ = _original(case)
@@ -106,6 +107,7 @@ HOW: dict[str, Callable[[Any], Any]] = {
 FREE = {"basis", "dual", "validation_scores", "classes", "points"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_arrays_of_other_shapes_and_types(case: tuple[str, str]) -> None:
     snapshot, answers = _original(case)

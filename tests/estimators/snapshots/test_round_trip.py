@@ -91,6 +91,7 @@ def attributes(model: Any) -> Any:
     return frozen({name: getattr(model, name) for name in names if hasattr(model, name)})
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("options", OPTIONS)

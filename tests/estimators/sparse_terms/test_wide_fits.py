@@ -254,6 +254,7 @@ def test_given_points(form: Any) -> None:
     assert found.primal == pytest.approx(dense.primal, rel=0.02)
 
 
+@pytest.mark.slow
 def test_cluster_centres(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = wide_rows(400, 9)
 

@@ -296,6 +296,7 @@ print(json.dumps([peak(10), peak(150)]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the module resource")
 def test_memory_does_not_grow_with_the_stream():
     """150 blocks would be 120 MB."""

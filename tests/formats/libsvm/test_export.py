@@ -43,6 +43,7 @@ def written(path: Path, estimator: Any) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kernel", "labels", "far"),
     [

@@ -16,6 +16,7 @@ from budgetsvm._model.expansion import KernelExpansion
 X, Y = libsvm.two_classes()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kernel", libsvm.KERNELS)
 @pytest.mark.parametrize("kind", ["-s 0", "-s 1 -n 0.3"])
 @pytest.mark.parametrize(("label", "other"), [(1, -1), (5, 3), (3, 5)])
@@ -32,6 +33,7 @@ def test_two_classes(tmp_path: Path, kernel: str, kind: str, label: int, other: 
     assert_allclose(found, sign * values[:, 0], rtol=1e-9, atol=1e-9 * abs(values).max())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", libsvm.KERNELS)
 @pytest.mark.parametrize("kind", ["-s 3 -p 0.2", "-s 4 -n 0.4"])
 def test_regression(tmp_path: Path, kernel: str, kind: str) -> None:
@@ -53,6 +55,7 @@ def test_one_class(tmp_path: Path, kernel: str) -> None:
     assert_allclose(machine.decision_function(X), values[:, 0], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kernel", libsvm.KERNELS)
 @pytest.mark.parametrize("count", [3, 6])
 def test_several_classes(tmp_path: Path, kernel: str, count: int) -> None:

@@ -73,6 +73,7 @@ def test_ties_on_other_runtimes(tmp_path: Path) -> None:
         assert_array_equal(machine.classes_[codes], expected)
 
 
+@pytest.mark.slow
 def test_ties_of_models_from_here(tmp_path: Path) -> None:
     """LIBSVM has the same label for every row of a model with break_ties=False."""
     rows, y = libsvm.classes(6, 400)

@@ -87,6 +87,7 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(panel_groups, "_TASKS", 3)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("constant", [True, False])
@@ -247,6 +248,7 @@ def true_objective(given: Problem, found: Polished, kernel: kernels.Kernel) -> f
     return float(0.5 * norm + targets.cost(targets.slack(f)))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("small_ones_too")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)

@@ -201,6 +201,7 @@ def test_a_class_may_have_no_rows() -> None:
     np.testing.assert_allclose(found.w[2], found.w[3], atol=2e-2)
 
 
+@pytest.mark.slow
 def test_many_classes_with_few_rows_each() -> None:
     matrix, G, labels = make_problem(n=160, n_classes=40)
     box = np.full(160, 3.0)
