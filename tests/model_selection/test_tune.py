@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
+from tools.doubles.clock import let_time_pass_by_looking
 
 from budgetsvm import BudgetSVC, BudgetSVR, load
 from budgetsvm._estimators.tuning.budget_curve import as_good, candidates
@@ -49,7 +50,8 @@ def test_one_parameter_alone() -> None:
     assert scaled.C_ >= 1.0
 
 
-def test_copies_keep_the_word(tmp_path: Path) -> None:
+def test_copies_keep_the_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_time_pass_by_looking(monkeypatch, seconds=1e-4)
     model = tuned(time_limit=3.0).fit(X, Y)
     assert clone(model).get_params()["C"] == "tune"
     again = pickle.loads(pickle.dumps(model))

@@ -138,6 +138,8 @@ def test_parameters_of_hundreds_of_digits(name: str) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize("closed", ["2>&-", ">&-"])
 def test_closed_streams(closed: str) -> None:
+    if closed == "2>&-" and np.__version__.startswith("2.0."):
+        pytest.skip("NumPy 2.0 cannot be imported so")
     fit = (
         "import numpy as np; from budgetsvm import BudgetSVC; from budgetsvm.cli import main;"
         "X = np.arange(40.0).reshape(20, 2); BudgetSVC(budget=5, verbose=1).fit(X, X[:, 0] > 9);"
