@@ -172,7 +172,7 @@ def test_scaling_of_files(moons, capsys) -> None:
         (("train", "-b", "1", "--loss", "hinge", "train"), 1, "-b 1 needs the logistic loss"),
         (("train", "--dance", "train"), 2, "No such option"),
         (("predict", "test", "train"), 1, "is not a model of budgetsvm"),
-        (("predict", "test", "nowhere"), 2, "does not exist"),
+        (("predict", "test", "nowhere"), 1, "does not exist"),
         (("scale", "-l", "1", "-u", "0", "train"), 2, "must be below"),
         (("scale", "-r", "train", "test"), 1, "is not a file of ranges"),
     ],

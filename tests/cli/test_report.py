@@ -61,7 +61,7 @@ def test_one_class_needs_no_labels(moons) -> None:
         (("model.bsvm", "test", "model.bsvm"), 2, "which would be lost"),
         (("model.bsvm", "test", "none/page.html"), 1, "no folder"),
         (("model.bsvm", "nothing"), 1, "nothing"),
-        (("nothing", "test"), 2, "does not exist"),
+        (("nothing", "test"), 1, "does not exist"),
     ],
 )
 def test_what_is_refused(moons, capsys, words, code, message) -> None:

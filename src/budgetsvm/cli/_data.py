@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._files import as_file
+from budgetsvm.cli._files import FILE_TO_READ, as_file
 from budgetsvm.cli._stand_ins import import_sklearn
 
 _OPTIONS = (
@@ -25,7 +25,7 @@ _OPTIONS = (
     ),
     click.option(
         "--labels",
-        type=click.Path(exists=True, dir_okay=False),
+        type=FILE_TO_READ,
         help="The labels of NumPy files, if they are in another .npy file.",
     ),
     click.option(

@@ -6,10 +6,24 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import click
 
 STANDARD_INPUT = "-"
+
+
+class _FileThatIsThere(click.Path):
+    """A file to read: where there is none, the command has failed, as for data, and was not misused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            raise click.ClickException(error.message) from error
+
+
+FILE_TO_READ = _FileThatIsThere(exists=True, dir_okay=False, path_type=Path)
 
 
 @contextmanager

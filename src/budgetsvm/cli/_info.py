@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import last_of
+from budgetsvm.cli._files import FILE_TO_READ
 from budgetsvm.cli._output import json_option, print_facts
 from budgetsvm.cli._stand_ins import import_sklearn
 
@@ -15,9 +16,7 @@ _BASELINE = {"x86_64": "SSE2", "amd64": "SSE2", "aarch64": "NEON", "arm64": "NEO
 
 
 @click.command("info")
-@click.argument(
-    "model", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("model", required=False, type=FILE_TO_READ)
 @json_option
 def command(model: Path | None, as_json: bool) -> None:
     """Describe MODEL; or, without one, print versions, instruction set, threads and BLAS, e.g. for a bug report."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_iris, make_friedman1, make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -31,9 +31,8 @@ SUBJECTS: dict[str, Any] = {
     "detector": (BudgetOneClassSVM(nu=0.2, gamma=0.5), None),
     "laplacian": (BudgetSVC(kernel="laplacian", gamma=0.3, maintenance="remove"), Y),
     "poly": (BudgetSVC(kernel="poly", gamma=0.3, coef0=1, maintenance="remove"), CLASSES),
+    "pairs": (BudgetSVC(C=10, gamma=0.5, multi_class="ovo"), CLASSES),
 }
-if hasattr(BudgetSVC, "_pairwise"):
-    SUBJECTS["pairs"] = (BudgetSVC(C=10, gamma=0.5, multi_class="ovo"), CLASSES)
 
 
 def trained(subject: str) -> Any:
@@ -91,20 +90,23 @@ def test_numbered_rows_are_refused() -> None:
         compress(model, 3)
 
 
-def slope(small: Any, big: Any) -> np.ndarray:
+def slope(Z: np.ndarray, coef: np.ndarray, big: Any) -> np.ndarray:
     """Return half of the slope of ‖f_small - f_big‖², by coefficients."""
-    Z, kernel = small.support_vectors_, big.kernel_.matrix
-    own = kernel(Z, Z) @ small._expansion.coef.T
-    return own - kernel(Z, big.support_vectors_) @ big._expansion.coef.T
+    kernel = big.kernel_.matrix
+    return kernel(Z, Z) @ coef.T - kernel(Z, big.support_vectors_) @ big._expansion.coef.T
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_no_other_coefficients_are_nearer(subject: str) -> None:
+def test_no_coefficients_are_nearer_than_those_of_the_projection(subject: str) -> None:
     """The difference is orthogonal to all terms."""
     big = trained(subject)
-    small = compress(big, 10).estimator
-    largest = abs(big.kernel_.matrix(small.support_vectors_, big.support_vectors_)).max()
-    assert abs(slope(small, big)).max() < 1e-4 * largest
+    smaller = Smaller(big._expansion, 1)
+    points = smaller.big.points[smaller._chosen(10)].astype(np.float32).astype(np.float64)
+    kept, coef, _ = smaller.refitted(points)
+    largest = abs(big.kernel_.matrix(points, smaller.big.points)).max()
+    kernel = big.kernel_.matrix
+    wanted = kernel(points[kept], smaller.big.points) @ smaller.big.coef.T
+    assert abs(kernel(points[kept], points[kept]) @ coef.T - wanted).max() < 1e-4 * largest
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -115,7 +117,8 @@ def test_on_rows_the_distance_counts_with_one_weight(subject: str) -> None:
     units = getattr(big, "target_scale_", getattr(big, "_scale", 1.0))
     difference = (values(small) - values(big)).reshape(len(X), -1) / units
     features = big.kernel_.matrix(X, small.support_vectors_)
-    of_rows, of_distance = features.T @ difference, slope(small, big)
+    of_rows = features.T @ difference
+    of_distance = slope(small.support_vectors_, small._expansion.coef, big)
     # The least weight may be chosen, which cannot be told from none.
     weight = max(0.0, -np.vdot(of_rows, of_distance) / np.vdot(of_distance, of_distance))
     scale = np.linalg.norm(features) * np.linalg.norm(values(big) / units)
@@ -154,16 +157,42 @@ def test_what_it_says_of_rows(subject: str) -> None:
         assert found.agreement == np.mean(big.predict(X) == found.estimator.predict(X)) > 0.8
 
 
-def test_a_model_of_few_dimensions_loses_nothing() -> None:
-    """Of the linear kernel, as many terms as features are enough."""
+def test_a_linear_model_needs_one_term() -> None:
     model = BudgetSVC(kernel="linear", maintenance="remove", precision="double", budget=80)
     big = model.set_params(basis="random", random_state=0).fit(X, Y)
     big._expansion.__dict__["points"] = X[:80]
     big._expansion.__dict__["coef"] = RNG.standard_normal((1, 80))
     found = compress(big, 3)
-    assert found.n_terms == (80, 3)
+    assert found.n_terms == (80, 1)
     assert found.distance < 1e-6
     assert_allclose(found.estimator.decision_function(X), big.decision_function(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo", "weston-watkins"])
+def test_linear_models_of_classes_need_a_term_each(multi_class: str) -> None:
+    rows, y = load_iris(return_X_y=True)
+    settings = {"kernel": "linear", "multi_class": multi_class, "budget": 100, "random_state": 0}
+    big = BudgetSVC(**settings, fit_intercept=True).fit(rows, y)
+    found = compress(big, 3)
+    assert found.n_terms[1] <= 3
+    assert found.agreement == 1
+    off = big._expansion.decision(rows, 1) - found.estimator._expansion.decision(rows, 1)
+    assert abs(off).max() < 1e-4 * abs(big._expansion.decision(rows, 1)).max()
+    directions = [compress(big, budget).distance for budget in (1, 2, 3)]
+    assert directions == sorted(directions, reverse=True)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly"])
+@pytest.mark.parametrize("kind", [BudgetSVR, BudgetOneClassSVM])
+def test_one_term_is_better_than_a_constant(kind: Any, kernel: str) -> None:
+    """What the sum of terms has lost on average, the bias makes up for."""
+    data, y = make_friedman1(400, random_state=0)
+    model = kind(kernel=kernel, budget=400, random_state=0)
+    big = model.fit(data, y) if kind is BudgetSVR else model.fit(data)
+    terms = big._expansion.original_points()
+    wanted = getattr(big, "decision_function", big.predict)(terms)
+    for budget in (1, 2, 5):
+        assert compress(big, budget).difference <= 1.001 * wanted.std()
 
 
 def test_small_models_stay_as_they_are() -> None:
@@ -181,10 +210,10 @@ def test_the_better_one_of_merging_and_choosing() -> None:
     points = np.concatenate([centres - 0.2, centres + 0.2])
     model = KernelExpansion(Gaussian(0.5), points, np.ones((1, 40)), np.zeros(1), None)
     smaller = Smaller(model, 1)
-    chosen = smaller.nearest(points[smaller._chosen(20)], None, bias=False)[1]
+    chosen = smaller.refitted(points[smaller._chosen(20)])[2]
     found = smaller.terms(BudgetSVC(budget=20, gamma=0.5)._settings())
     assert [len(points) for points in found] == [20, 20]
-    assert smaller.nearest(found[0], None, bias=False)[1] < 0.2 * chosen
+    assert smaller.refitted(found[0])[2] < 0.2 * chosen
 
 
 def test_fewer_rows_than_terms() -> None:
@@ -205,17 +234,15 @@ def test_pipelines() -> None:
 
 def test_one_class_has_an_offset_and_no_bias() -> None:
     big = trained("detector")
-    assert compress(big, 10).estimator.offset_ == big.offset_
-    assert not compress(big, 10, X).estimator._expansion.bias.any()
+    for rows in (None, X):
+        assert not compress(big, 10, rows).estimator._expansion.bias.any()
     assert abs(np.mean(compress(big, 20, X).estimator.predict(X) < 0) - 0.2) < 0.1
 
 
-def test_sigmoid_needs_rows() -> None:
+def test_sigmoid_goes_by_values_alone() -> None:
     model = BudgetSVC(kernel="sigmoid", gamma=0.1, maintenance="remove", budget=40)
     big = model.set_params(basis="random", random_state=0).fit(X, Y)
     budget = len(big.support_vectors_) - 1
-    with pytest.raises(ValueError, match="sigmoid kernel has no Hilbert space"):
-        compress(big, budget)
     found = compress(big, budget, X)
     assert np.isnan(found.distance)
     assert found.agreement > 0.9
@@ -242,9 +269,10 @@ def test_sigmoid_uses_the_budget(kind: str, tmp_path: Path) -> None:
     svmutil.svm_save_model(path, svmutil.svm_train(problem, f"{kind} -t 3 -g 0.3 -q"))
     big = load(path)
     values = getattr(big, "decision_function", big.predict)(rows)
-    found = [compress(big, budget, rows) for budget in (3, 8, 15)]
-    assert [one.n_terms[1] for one in found] == [3, 8, 15]
-    differences = [one.difference for one in found]
-    assert differences == sorted(differences, reverse=True)
-    assert differences[-1] < 0.01 * values.std()
-    assert all(np.isnan(one.distance) for one in found)
+    for given in (rows, None):  # without rows, terms take their place
+        found = [compress(big, budget, given) for budget in (3, 8, 15)]
+        assert [one.n_terms[1] for one in found] == [3, 8, 15]
+        differences = [one.difference for one in found]
+        assert differences == sorted(differences, reverse=True)
+        assert differences[-1] < 0.01 * values.std()
+        assert all(np.isnan(one.distance) for one in found)

@@ -29,7 +29,7 @@ def sums(n_outputs: int = 1, gamma: float = 0.5) -> KernelExpansion:
 
 def distance(model: KernelExpansion, points: Any) -> float:
     smaller = Smaller(model, 1)
-    return smaller.nearest(points, None, bias=False)[1] / smaller.squared_norm
+    return smaller.refitted(points)[2] / smaller.squared_norm
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])

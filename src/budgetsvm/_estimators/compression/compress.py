@@ -57,8 +57,8 @@ def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
 
     Neither labels nor training data are needed: what is approximated is the model itself, e.g. one of LIBSVM with
     thousands of support vectors. Terms are merged (Gaussian kernel), or chosen among those of the larger model, whichever
-    comes nearer; Gaussian terms then move to where they come nearest, and coefficients are fitted to it. Where there are training data, ``fit`` with this budget gives
-    a better model.
+    comes nearer; Gaussian terms then move to where they come nearest, and coefficients and biases are fitted to the
+    values of the larger model. Where there are training data, ``fit`` with this budget gives a better model.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
     budget : int
         The largest number of terms.
     X : array-like or sparse matrix of shape (n_samples, n_features), default=None
-        Rows like those that predictions will be asked for. If given, the coefficients are fitted to the decision values
-        of these rows instead of the whole function. The sigmoid kernel needs it.
+        Rows like those that predictions will be asked for, to whose decision values the coefficients are fitted; by
+        default the terms of the larger model.
 
     Returns
     -------
@@ -106,9 +106,6 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
     model = estimator._expansion
     if len(model) <= budget:
         model, distance = replace(model), 0.0
-    elif X is None and isinstance(model.kernel, Sigmoid):
-        message = "the sigmoid kernel has no Hilbert space in which models are near: give rows X"
-        raise ValueError(message)
     elif isinstance(model.kernel, Precomputed):
         message = (
             "kernel values of pairs of terms are needed, which a model of numbered rows does not have: "
@@ -117,7 +114,9 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
         raise ValueError(message)
     else:
         dense = model.with_dense_points("compress")
-        found, distance = _smaller(estimator, dense, budget, X)
+        found, distance = _smaller(
+            estimator, dense, budget, dense.original_points() if X is None else X
+        )
         model = replace(found, points=sparse_rows(found.points)) if model.sparse_points else found
     small = with_model(estimator, model, budget)
     n_terms = len(estimator._expansion), len(model)
@@ -125,9 +124,9 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
 
 
 def _smaller(
-    estimator: Any, model: KernelExpansion, budget: int, X: Any
+    estimator: Any, model: KernelExpansion, budget: int, rows: Any
 ) -> tuple[KernelExpansion, float]:
-    """Return a model with fewer terms, and its distance."""
+    """Return a model with fewer terms, fitted to the values of rows, and its distance."""
     settings, n_threads = (
         replace(estimator._settings(), budget=budget),
         count_threads(estimator.n_jobs),
@@ -135,9 +134,9 @@ def _smaller(
     detector = isinstance(estimator, BudgetOneClassSVM)
     bias = detector or bool(settings.intercept or model.bias.any())
     if isinstance(model.kernel, Sigmoid):
-        return nearest_on_rows(model, budget, X, n_threads, bias=bias), float("nan")
+        return nearest_on_rows(model, budget, rows, n_threads, bias=bias), float("nan")
     smaller = Smaller(model, n_threads, keep_zeros=estimator._expansion.sparse_points)
-    models = (smaller.nearest(points, X, bias=bias) for points in smaller.terms(settings))
+    models = (smaller.nearest(points, rows, bias=bias) for points in smaller.terms(settings))
     found, squared, _ = min(models, key=lambda of: of[2])
     return found, _root_of_share(squared, smaller.squared_norm)
 

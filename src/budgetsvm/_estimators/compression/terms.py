@@ -1,9 +1,9 @@
 """Which terms a smaller model gets, and the coefficients that bring it nearest to a larger one.
 
-Without data, nearest is meant in the Hilbert space of the kernel: ‖f_small - f_big‖² is least for the orthogonal projection
-of f_big on the span of the terms, K_zz β = f_big(z). With data, it is the sum of squared differences of the values of its rows, plus
-a weight times the distance from the projection: rows to come are not quite like these. How much it takes, one half of the
-rows tells about the other.
+Terms are good if f_big is near to their span in the Hilbert space of the kernel, where ‖f_small - f_big‖² is least for the
+orthogonal projection of f_big, K_zz β = f_big(z). Coefficients are good if values of rows differ little: they have the least
+sum of squared differences, plus a weight times the distance from the projection, as rows to come are not quite like these.
+How much it takes, one half of the rows tells about the other.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
+from scipy.linalg import solve, svd
 
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._estimators.compression.moving import moved
@@ -21,7 +21,7 @@ from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
 from budgetsvm._problem.points import Points
-from budgetsvm.kernels import Callback
+from budgetsvm.kernels import Callback, Linear
 from budgetsvm.maintenance import Merge
 
 _Matrix = NDArray[np.float64]
@@ -69,6 +69,8 @@ class Smaller:
 
     def terms(self, settings: Settings) -> list[Points]:
         """Return points of models with so many terms: chosen among those of the larger one, or merged, and the same moved."""
+        if isinstance(self.big.kernel, Linear):
+            return [self._directions(settings.budget or 1)]
         chosen = self.big.points[self._chosen(settings.budget or 1)]
         if not self.big.kernel.mergeable:
             return [chosen]
@@ -77,6 +79,17 @@ class Smaller:
             (merged, chosen), key=lambda points: float((self._projection(points)[1] ** 2).sum())
         )
         return [start, moved(self.sums, start, self._threads, keep_zeros=self._keep_zeros)]
+
+    def _directions(self, budget: int) -> _Matrix:
+        """Return points whose linear combinations come nearest to all outputs: exact for one point per output.
+
+        f_c(x) = <w_c, x>, and the best span of so many points is that of the first singular vectors of all w_c.
+        """
+        weights = self.big.coef @ self.big.points
+        with single_threaded_blas():
+            _, sizes, directions = svd(weights, full_matrices=False)
+        kept = max(1, min(budget, int((sizes > _RANK * sizes[0]).sum())))
+        return np.asarray(directions[:kept] * sizes[:kept, np.newaxis])
 
     def _chosen(self, budget: int) -> list[int]:
         """Choose points one by one, each so that the projection gains most of ‖f_big‖².
@@ -130,17 +143,11 @@ class Smaller:
     def nearest(
         self, points: _Matrix, X: Any, *, bias: bool
     ) -> tuple[KernelExpansion, float, float]:
-        """Return the model with these points, or with fewer, ‖f_small - f_big‖², and what is to be small.
-
-        That is the same, or, where there are rows X, the squared error on those that were left out.
-        """
+        """Return the model with these points, or with fewer, ‖f_small - f_big‖², and the squared error on rows left out."""
         basis, projection = self._projection(points.astype(self._dtype).astype(np.float64))
-        coordinates, shift = projection, np.zeros(len(self.big.bias))
-        error = lost = max(0.0, self.squared_norm - float((projection**2).sum()))
-        if X is not None:
-            with single_threaded_blas():
-                coordinates, shift, error = self.on_rows(basis, projection, X, bias, lost)
+        lost = max(0.0, self.squared_norm - float((projection**2).sum()))
         with single_threaded_blas():
+            coordinates, shift, error = self.on_rows(basis, projection, X, bias, lost)
             coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])
         distance = self.squared_norm - 2 * (projection * coordinates).sum() + (coordinates**2).sum()
         model = KernelExpansion(
@@ -160,8 +167,9 @@ class Smaller:
         The squared distance from the projection may be `farthest`, so that rows which are not like those to come, all
         of one class, say, do no more harm than having fewer terms has done.
         """
-        size, middle = len(basis), (X.shape[0] + 1) // 2
-        halves = [self._products(basis, some, bias) for some in (X[:middle], X[middle:])]
+        size = len(basis)
+        # Every other row: files, and models of LIBSVM, have their classes one after the other.
+        halves = [self._products(basis, some, bias) for some in (X[::2], X[1::2])]
         prior = np.concatenate([projection, np.zeros((int(bias), len(self.big.coef)))])
         both = halves[0] + halves[1]
         for weight, error in _weights_in_order(halves, prior):

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, open_data
-from budgetsvm.cli._files import keep_apart
+from budgetsvm.cli._files import FILE_TO_READ, keep_apart
 from budgetsvm.cli._options.effects import warn_without_effect
 
 
@@ -23,7 +23,7 @@ from budgetsvm.cli._options.effects import warn_without_effect
 @click.option(
     "-r",
     "restore",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE_TO_READ,
     help="Take them from it.",
 )
 @data_options
