@@ -156,3 +156,12 @@ def test_completion_knows_commands_and_options() -> None:
     assert "--memory-limit" in done.stdout
     done = run(env={**os.environ, **words, "COMP_WORDS": "budgetsvm pre", "COMP_CWORD": "1"})
     assert "predict" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command", ["train", "predict", "evaluate", "cv", "scale", "report", "convert", "info"]
+)
+def test_completion_of_files(command: str) -> None:
+    words = {"_BUDGETSVM_COMPLETE": "bash_complete", "COMP_CWORD": "2"}
+    done = run(env={**os.environ, **words, "COMP_WORDS": f"budgetsvm {command} a"})
+    assert done.stdout.startswith("file,")

@@ -27,5 +27,8 @@ def prepare(folder: Path) -> None:
     for name in ("big.model", "ijcnn1.model"):
         (folder / name).write_text(budgetsvm.to_libsvm(model), "utf-8")
     model.save(folder / "ijcnn1.bsvm")
+    table = np.column_stack([40 + 10 * X[:, 0], 1000 * X[:, 1], y])
+    header = "age,capital,income"
+    np.savetxt(folder / "people.csv", table, delimiter=",", header=header, comments="", fmt="%g")
     for program in (ROOT / "examples" / "recipe").glob("*.py"):
         (folder / program.name).write_text(quick(program), "utf-8")

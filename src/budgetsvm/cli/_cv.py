@@ -6,6 +6,7 @@ import click
 
 from budgetsvm.cli._data import data_options, read_data, true_labels
 from budgetsvm.cli._evaluate import accuracy, r2, squared_correlation, squared_error
+from budgetsvm.cli._files import DATA
 from budgetsvm.cli._grid.options import grid_options
 from budgetsvm.cli._grid.table import lines_of, words_for_train
 from budgetsvm.cli._options.effects import warn_without_effect
@@ -21,7 +22,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 @grid_options
 @quiet_option
 @json_option
-@click.argument("data")
+@click.argument("data", type=DATA)
 def command(data: str, folds: int, **options: Any) -> None:
     """Cross-validate a machine on DATA: accuracy, or mean squared error, squared correlation and R² of regression.
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
-from budgetsvm.cli._files import FILE_TO_READ
+from budgetsvm.cli._files import DATA, FILE_TO_READ
 from budgetsvm.cli._output import json_option, print_facts
 
 _MANY = 12  # classes: their confusion no longer fits the screen
@@ -15,7 +15,7 @@ _MANY = 12  # classes: their confusion no longer fits the screen
 @click.command("evaluate", context_settings={"show_default": True})
 @data_options
 @json_option
-@click.argument("data")
+@click.argument("data", type=DATA)
 @click.argument("model", type=FILE_TO_READ)
 def command(data: str, model: Path, as_json: bool, **options: Any) -> None:
     """Compare MODEL with the labels in DATA: accuracy, AUC and confusion, or errors of regression.

@@ -23,6 +23,9 @@ class _FileThatIsThere(click.Path):
             raise click.ClickException(error.message) from error
 
 
+#: Data may also be a folder, a pattern, or standard input: shells complete the names of files.
+DATA = click.Path(readable=False)
+
 FILE_TO_READ = _FileThatIsThere(exists=True, dir_okay=False, path_type=Path)
 
 

@@ -7,7 +7,7 @@ import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._evaluate import squared_correlation, squared_error
-from budgetsvm.cli._files import FILE_TO_READ, keep_apart
+from budgetsvm.cli._files import DATA, FILE_TO_READ, keep_apart
 from budgetsvm.cli._output import quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
 
@@ -26,7 +26,7 @@ _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 )
 @click.option("--decision", is_flag=True, help="Decision values instead of labels.")
 @quiet_option
-@click.argument("data")
+@click.argument("data", type=DATA)
 @click.argument("model", type=FILE_TO_READ)
 @click.argument("out", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def command(data: str, model: Path, out: Path | None, **options: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, last_of, read_data, set_names
-from budgetsvm.cli._files import keep_apart
+from budgetsvm.cli._files import DATA, keep_apart
 from budgetsvm.cli._options.effects import warn_without_effect
 from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
@@ -40,7 +40,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 )
 @quiet_option
 @json_option
-@click.argument("data")
+@click.argument("data", type=DATA)
 @click.argument("model", required=False, type=click.Path(dir_okay=False, path_type=Path))
 def command(data: str, model: Path | None, **options: Any) -> None:
     """Train a machine on DATA, and write it to MODEL (by default the name of DATA, with .bsvm behind).

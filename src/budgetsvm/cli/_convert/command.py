@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import DATA_OPTIONS, data_options, load_for, names_of, set_names
-from budgetsvm.cli._files import FILE_TO_READ
+from budgetsvm.cli._files import DATA, FILE_TO_READ
 from budgetsvm.cli._options.effects import refuse_without_effect
 from budgetsvm.cli._output import quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
@@ -29,6 +29,7 @@ _SUFFIXES = {
 @click.option("-B", "--budget", type=click.IntRange(1), help="Reduce the model to so many terms.")
 @click.option(
     "--data",
+    type=DATA,
     metavar="FILE",
     help="With --budget: rows on which the smaller model is to agree with MODEL; labels do not matter.",
 )

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, open_data
-from budgetsvm.cli._files import FILE_TO_READ, keep_apart
+from budgetsvm.cli._files import DATA, FILE_TO_READ, keep_apart
 from budgetsvm.cli._options.effects import warn_without_effect
 
 
@@ -27,7 +27,7 @@ from budgetsvm.cli._options.effects import warn_without_effect
     help="Take them from it.",
 )
 @data_options
-@click.argument("data")
+@click.argument("data", type=DATA)
 def command(data: str, **options: Any) -> None:
     """Print the rows of DATA, in LIBSVM format, with features scaled to [lower, upper].
 
