@@ -11,6 +11,18 @@ path, port = sys.argv[1:]
 model = joblib.load(path)  # only files of your own: who writes a pickle can run any program here
 
 
+def as_table(rows):
+    """Return rows as the model knows them: a column that is left out is a gap, whether of numbers or of words."""
+    table = pd.DataFrame(rows)
+    unknown = [name for name in table if name not in model.feature_names_in_]
+    if unknown:
+        raise ValueError(
+            f"there is no column {unknown[0]!r}, but {', '.join(model.feature_names_in_)}"
+        )
+    table = table.reindex(columns=model.feature_names_in_).astype(object)
+    return table.where(table.notna(), None)
+
+
 class Handler(BaseHTTPRequestHandler):
     """Predicts; several requests at a time are welcome."""
 
@@ -18,9 +30,7 @@ class Handler(BaseHTTPRequestHandler):
         """Read rows, and write labels or what is wrong with the rows."""
         try:
             rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            # A column that is missing is a gap, as in the table.
-            table = pd.DataFrame(rows).reindex(columns=model.feature_names_in_)
-            status, answer = 200, model.predict(table).tolist()
+            status, answer = 200, model.predict(as_table(rows)).tolist()
         except (ValueError, TypeError) as error:
             status, answer = 400, {"error": str(error)}
         self.send_response(status)

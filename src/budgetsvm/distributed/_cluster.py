@@ -29,6 +29,7 @@ _LOOK = 2.0  # seconds between two looks at whether there is anybody who works
 # Seconds between two looks at whether tasks are done: at least, at most, and of the time that it has taken already.
 _SHORTEST_NAP, _LONGEST_NAP, _NAP = 5e-4, 0.05, 0.05
 _PATIENCE = 30.0  # seconds without a worker, or without the scheduler
+_URGENT = ("rows",)  # that the client works on, while workers go on with what takes longer
 
 
 @public_in("budgetsvm.distributed")
@@ -113,7 +114,10 @@ class Cluster(Asker):
         with self._submitting():
             self.traffic.rounds += 1
             self.traffic.sent += sent + len(rows) * sum(map(_size, common.values()))
-            futures = self.client.map(function, *zip(*rows, strict=True), key=keys, **common)
+            priority = int(what in _URGENT)
+            futures = self.client.map(
+                function, *zip(*rows, strict=True), key=keys, priority=priority, **common
+            )
             return self._hold(futures)
 
     def once(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:

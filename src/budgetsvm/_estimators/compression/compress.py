@@ -124,9 +124,9 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
 
 
 def _smaller(
-    estimator: Any, model: KernelExpansion, budget: int, rows: Any
+    estimator: Any, model: KernelExpansion, budget: int, X: Any
 ) -> tuple[KernelExpansion, float]:
-    """Return a model with fewer terms, fitted to the values of rows, and its distance."""
+    """Return a model with fewer terms, and its distance."""
     settings, n_threads = (
         replace(estimator._settings(), budget=budget),
         count_threads(estimator.n_jobs),
@@ -134,9 +134,10 @@ def _smaller(
     detector = isinstance(estimator, BudgetOneClassSVM)
     bias = detector or bool(settings.intercept or model.bias.any())
     if isinstance(model.kernel, Sigmoid):
+        rows = model.original_points() if X is None else X
         return nearest_on_rows(model, budget, rows, n_threads, bias=bias), float("nan")
     smaller = Smaller(model, n_threads, keep_zeros=estimator._expansion.sparse_points)
-    models = (smaller.nearest(points, rows, bias=bias) for points in smaller.terms(settings))
+    models = (smaller.nearest(points, X, bias=bias) for points in smaller.terms(settings))
     found, squared, _ = min(models, key=lambda of: of[2])
     return found, _root_of_share(squared, smaller.squared_norm)
 

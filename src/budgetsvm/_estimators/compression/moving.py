@@ -19,9 +19,7 @@ _Matrix = NDArray[np.float64]
 
 _ITERATIONS = 200  # beyond, the distance falls by less than a hundredth per hundred of them
 _PROGRESS = 1e-6  # in an iteration, relative: less is not worth another one
-_WORK = (
-    6e10  # kernel values times features, and what takes as long as so many of these: about a minute
-)
+_WORK = 1e10  # kernel values times features, and what takes as long as so many: some ten seconds
 _OTHER_COST = 8
 _VALUES = 1 << 24  # kernel values that are held at once
 _RIDGE = 1e-8  # of K, for points that fall together

@@ -53,6 +53,12 @@ class RowProducts:
         """Return the sum of squared errors of coordinates."""
         return float((w * (self.gram @ w - 2 * self.wanted)).sum()) + self.total
 
+    def error_of_constants(self, bias: bool) -> float:
+        """Return the least error without terms: of biases alone, whose feature is the last one, or of nothing."""
+        if not bias:
+            return self.total
+        return self.total - float((self.wanted[-1] ** 2).sum()) / float(self.gram[-1, -1])
+
 
 class Smaller:
     """Smaller models than a given one."""
@@ -62,7 +68,7 @@ class Smaller:
         self.big = replace(model.in_precision(np.float64), centre=None)
         self.sums = replace(self.big, bias=np.zeros(len(model.bias)))
         self._centre, self._dtype, self._threads = model.centre, model.points.dtype.type, n_threads
-        self._keep_zeros = keep_zeros
+        self._keep_zeros, self._original_points = keep_zeros, model.original_points()
         self._values = self.sums.decision(self.big.points, n_threads)
         #: ‖f_big‖², all outputs together and without their biases
         self.squared_norm = float((self.big.coef.T * self._values).sum())
@@ -141,11 +147,16 @@ class Smaller:
         return basis.kept, coef, max(0.0, self.squared_norm - float((projection**2).sum()))
 
     def nearest(
-        self, points: _Matrix, X: Any, *, bias: bool
+        self, points: _Matrix, X: Any = None, *, bias: bool
     ) -> tuple[KernelExpansion, float, float]:
-        """Return the model with these points, or with fewer, ‖f_small - f_big‖², and the squared error on rows left out."""
+        """Return the model with these points, or with fewer, ‖f_small - f_big‖², and the squared error on rows left out.
+
+        Where there are no rows, the terms of the larger model take their place.
+        """
         basis, projection = self._projection(points.astype(self._dtype).astype(np.float64))
         lost = max(0.0, self.squared_norm - float((projection**2).sum()))
+        if X is None:
+            X, lost = self._original_points, np.inf
         with single_threaded_blas():
             coordinates, shift, error = self.on_rows(basis, projection, X, bias, lost)
             coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])
@@ -165,19 +176,23 @@ class Smaller:
         """Solve the least squares problem on rows: coordinates, what to add to the biases, error on rows left out.
 
         The squared distance from the projection may be `farthest`, so that rows which are not like those to come, all
-        of one class, say, do no more harm than having fewer terms has done.
+        of one class, say, do no more harm than having fewer terms has done; unless a constant would be better on them.
         """
         size = len(basis)
         # Every other row: files, and models of LIBSVM, have their classes one after the other.
         halves = [self._products(basis, some, bias) for some in (X[::2], X[1::2])]
         prior = np.concatenate([projection, np.zeros((int(bias), len(self.big.coef)))])
         both = halves[0] + halves[1]
-        for weight, error in _weights_in_order(halves, prior):
-            found, left_out = both.solution(prior, weight), error
-            if ((found - prior)[:size] ** 2).sum() <= farthest:
+        weights, errors = _weights(halves, prior)
+        best = near = int(np.argmin(errors))
+        while near + 1 < len(weights) and _distance(both, prior, weights[near], size) > farthest:
+            near += 1
+        for chosen in (near, best, 0):
+            found = both.solution(prior, weights[chosen])
+            if both.error(found) <= both.error_of_constants(bias):
                 break
         shift: _Matrix = found[size:].sum(axis=0)
-        return found[:size], shift, left_out
+        return found[:size], shift, errors[chosen]
 
     def _products(self, basis: Any, X: Any, bias: bool) -> RowProducts:
         """Sum up over rows all that least squares needs to know of them."""
@@ -196,11 +211,8 @@ class Smaller:
         return RowProducts(gram, wanted, total)
 
 
-def _weights_in_order(halves: list[RowProducts], prior: _Matrix) -> list[tuple[float, float]]:
-    """Return weights of the projection, with the errors that each half of the rows makes on the other one.
-
-    The first is that of the least error, and then come larger ones.
-    """
+def _weights(halves: list[RowProducts], prior: _Matrix) -> tuple[list[float], list[float]]:
+    """Return weights of the projection, and the errors that each half of the rows makes on the other one with them."""
     scale = float(np.trace(halves[0].gram + halves[1].gram)) / len(prior)
     weights = [scale * float(weight) for weight in _WEIGHTS]
 
@@ -208,9 +220,12 @@ def _weights_in_order(halves: list[RowProducts], prior: _Matrix) -> list[tuple[f
         pairs = (halves, halves[::-1])
         return sum(other.error(own.solution(prior, weight)) for own, other in pairs)
 
-    errors = [error(weight) for weight in weights]
-    best = int(np.argmin(errors))
-    return list(zip(weights, errors, strict=True))[best:]
+    return weights, [error(weight) for weight in weights]
+
+
+def _distance(products: RowProducts, prior: _Matrix, weight: float, size: int) -> float:
+    """Return how far the solution is from the projection, squared; biases do not count."""
+    return float(((products.solution(prior, weight) - prior)[:size] ** 2).sum())
 
 
 def _blocks(X: Any) -> Iterator[Any]:
