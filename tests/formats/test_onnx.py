@@ -8,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, to_onnx
 
@@ -171,6 +172,25 @@ def test_tables() -> None:
     labels, scores = session.run(None, {name: table[[name]].to_numpy() for name in "abc"})
     assert_array_equal(labels, model.predict(table))
     close(scores[:, 0], model.decision_function(table))
+
+
+def test_tables_with_words() -> None:
+    pd = pytest.importorskip("pandas")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    words = RNG.choice(["Bochum", "Essen", "Herne"], len(X))
+    table = pd.DataFrame({"a": X[:, 0], "city": words, "n": np.arange(len(X)) % 5})
+    labels = np.where((X[:, 0] > 0) ^ (words == "Essen"), "ja", "nein")
+    columns = make_column_transformer(
+        (StandardScaler(), ["a", "n"]),
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["city"]),
+    )
+    model = make_pipeline(columns, BudgetSVC(**options("rbf"))).fit(table, labels)
+    session = onnxruntime.InferenceSession(
+        to_onnx(model, table).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    rows = {name: table[[name]].to_numpy(np.float32) for name in ("a", "n")}
+    found = session.run(["label"], {**rows, "city": table[["city"]].to_numpy(object)})[0]
+    assert_array_equal(found, model.predict(table))
 
 
 def test_a_model_without_terms() -> None:

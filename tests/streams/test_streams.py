@@ -228,7 +228,8 @@ def test_formats(libsvm, tmp_path):
     for row in ("1 2 3", "a;b", "{"):
         path = write(tmp_path / "data.txt", f"\n{row}\n1\n")
         with pytest.raises(
-            ValueError, match=r"cannot tell the format of .*data.txt .*; say format='libsvm'"
+            ValueError,
+            match=r"cannot tell the format of .*data.txt .*; it may be libsvm, .* by format=",
         ):
             read_blocks(path)
     for row in ("1,2,3", "a,b,c"):

@@ -57,6 +57,9 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
     True
     """
     where, buffer = os.fspath(path), Path(path).read_bytes()
+    if not buffer:
+        message = f"{where} is empty, and no model"
+        raise ValueError(message)
     if n_features is not None:
         n_features = check_integer("n_features", n_features, least=1)
     if is_libsvm(buffer):

@@ -34,7 +34,7 @@ def _kind_of(scaler: Any, instead: str) -> str:
     """Return the name of a fitted scaler's class."""
     kind = type(scaler).__name__
     if kind not in _KINDS or type(scaler) is not _class_of(kind):
-        message = f"a pipeline that begins with a {kind} cannot be saved: only with one of {', '.join(_KINDS)}; {instead}"
+        message = f"a pipeline that begins with a {kind} cannot be written: only with one of {', '.join(_KINDS)}; {instead}"
         raise ValueError(message)
     if not hasattr(scaler, "n_features_in_"):
         message = f"this {kind} is not fitted yet: there is nothing to save"
@@ -53,7 +53,7 @@ class Affine:
 
 def affine_of(scaler: Any) -> Affine:
     """Return what a fitted scaler does."""
-    kind = _kind_of(scaler, "use ONNX")
+    kind = _kind_of(scaler, "write its last step, or use ONNX")
     one, none = np.ones(scaler.n_features_in_), np.zeros(scaler.n_features_in_)
     if kind == "MinMaxScaler":
         least, largest = map(float, scaler.feature_range)

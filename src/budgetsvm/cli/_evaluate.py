@@ -7,7 +7,7 @@ import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._files import DATA, FILE_TO_READ
-from budgetsvm.cli._output import json_option, print_facts
+from budgetsvm.cli._output import json_option, print_facts, text_of
 
 _MANY = 12  # classes: their confusion no longer fits the screen
 
@@ -84,7 +84,7 @@ def _class_facts(y: Any, found: Any, classes: Any) -> dict[str, Any]:
 
 def _print_confusion(classes: Any, confusion: list[list[int]]) -> None:
     """Print the table: a row per label, a column per prediction."""
-    names = [str(label) for label in classes]
+    names = [text_of(label) for label in classes]
     width = max(map(len, [*names, *(str(n) for row in confusion for n in row)])) + 2
     click.echo("\nlabel \\ prediction")
     click.echo(" " * width + "".join(f"{name:>{width}}" for name in names))

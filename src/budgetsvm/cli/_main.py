@@ -125,10 +125,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         _let_go_of_output()
         return _FAILED
     except (ImportError, MemoryError, OSError, ValueError) as error:
-        _complain(str(error) or type(error).__name__)
+        _complain(_in_words(error))
         _let_go_of_output()
         return _FAILED
     return code if isinstance(code, int) else 0
+
+
+def _in_words(error: Exception) -> str:
+    """Return what has gone wrong, without the numbers of the operating system."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.strerror}: {os.fsdecode(error.filename)!r}"
+    return str(error) or type(error).__name__
 
 
 def _let_go_of_output() -> None:

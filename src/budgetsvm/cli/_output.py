@@ -13,6 +13,11 @@ json_option = click.option(
 )
 
 
+def text_of(value: Any) -> str:
+    """Return a label, or a number with all its digits."""
+    return value if isinstance(value, str) else f"{value + 0:.17g}"  # no -0
+
+
 def print_facts(facts: dict[str, Any], *, as_json: bool, otherwise: Callable[[], None]) -> None:
     """Print what a command has found as JSON, or in its own way."""
     if as_json:

@@ -8,7 +8,7 @@ import click
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._evaluate import squared_correlation, squared_error
 from budgetsvm.cli._files import DATA, FILE_TO_READ, keep_apart
-from budgetsvm.cli._output import quiet_option
+from budgetsvm.cli._output import quiet_option, text_of
 from budgetsvm.cli._stand_ins import import_sklearn
 
 # Messages then go elsewhere, which they would not do if it was a file like others.
@@ -80,17 +80,13 @@ def _lines(machine: Any, X: Any, found: Any, probability: bool, decision: bool) 
     if decision:
         rows: Any = np.atleast_2d(machine.decision_function(X).T).T
     elif probability:
-        head = f"labels {' '.join(_text(label) for label in machine.classes_)}\n"
+        head = f"labels {' '.join(text_of(label) for label in machine.classes_)}\n"
         rows = (
             [label, *values] for label, values in zip(found, machine.predict_proba(X), strict=True)
         )
     else:
         rows = np.atleast_2d(found.T).T  # a regression may have several targets
-    return head + "".join(f"{' '.join(map(_text, row))}\n" for row in rows)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value + 0:.17g}"  # no -0
+    return head + "".join(f"{' '.join(map(text_of, row))}\n" for row in rows)
 
 
 def _agreement(machine: Any, y: Any, found: Any) -> str:

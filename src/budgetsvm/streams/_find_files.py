@@ -120,8 +120,8 @@ def _format_of(path: Path) -> str:
                 return "csv"
             message = (
                 f"cannot tell the format of {path} by its name or its first row, "
-                f"{row[:40].decode('utf-8', 'backslashreplace')!r}; say format="
-                "'libsvm', 'csv', 'parquet', 'arrow' or 'numpy'"
+                f"{row[:40].decode('utf-8', 'backslashreplace')!r}; it may be "
+                "libsvm, csv, parquet, arrow or numpy: say which by format="
             )
             raise ValueError(message)
     return "libsvm"  # without rows, as the reader will find

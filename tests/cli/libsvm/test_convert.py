@@ -44,7 +44,7 @@ def test_fewer_terms(model: BudgetSVC, capsys: pytest.CaptureFixture) -> None:
     run("--budget", "10", "a.bsvm", "b.model")
     shown = capsys.readouterr().err
     n_terms = len(model.support_vectors_)
-    assert shown.startswith(f"{n_terms} terms, now 10\nrelative difference of the functions: 0.")
+    assert shown.startswith(f"terms: {n_terms}, now 10\nrelative difference of the functions: 0.")
     assert "on data" not in shown
     run("-B", "10", "--data", "rows", "b.model", "c.model")  # which has no more
     run("-B", "30", "--data", "rows", "a.bsvm", "c.bsvm")
@@ -60,6 +60,9 @@ def test_onnx_and_c(model: BudgetSVC, capsys: pytest.CaptureFixture) -> None:
     run("--storage", "int8", "--name", "moons", "a.bsvm", "b.h")
     assert "moons_values" in Path("b.h").read_text()
     assert "by the points in int8: 0.0" in capsys.readouterr().err
+    for out, name in (("two-moons.h", "two_moons"), ("2.h", "model_2"), ("é.h", "model__")):
+        run("a.bsvm", out)  # names are those of the file
+        assert f"{name}_values" in Path(out).read_text()
     runtime = pytest.importorskip("onnxruntime")
     for words, kind in (((), np.float32), (("--double",), np.float64)):
         run(*words, "a.bsvm", "b.onnx")

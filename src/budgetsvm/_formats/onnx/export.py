@@ -22,8 +22,9 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     estimator : estimator or Pipeline
         BudgetSVC, BudgetSVR, BudgetOneClassSVM or BudgetFeatures, with any kernel but a Python function; or a
         pipeline of steps that skl2onnx knows.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Some rows, as they are to be given to the runtime: float32 or float64. Their values do not matter.
+    X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
+        Some rows, as they are to be given to the runtime: float32 or float64. Their values do not matter. Columns of a
+        data frame become inputs of their own, and where some hold words, numbers are float32.
     target_opset : int or dict, default=None
         The version of ONNX to write, at least 13; by default the newest that skl2onnx knows.
 
@@ -67,4 +68,24 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
-    return skl2onnx.to_onnx(estimator, X, target_opset=target_opset, options=options)
+    columns = _columns_with_words(X)
+    return skl2onnx.to_onnx(
+        estimator,
+        None if columns else X,
+        initial_types=columns,
+        target_opset=target_opset,
+        options=options,
+    )
+
+
+def _columns_with_words(X: Any) -> list[tuple[str, Any]] | None:
+    """Return the types of the columns of a data frame that has words, which skl2onnx does not find out by itself."""
+    from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+
+    if not hasattr(X, "dtypes"):
+        return None
+    kinds = {str(name): getattr(X[name].dtype, "kind", "O") in "biuf" for name in X.columns}
+    if all(kinds.values()):
+        return None
+    types = {True: FloatTensorType, False: StringTensorType}
+    return [(name, types[number]([None, 1])) for name, number in kinds.items()]

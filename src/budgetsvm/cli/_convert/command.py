@@ -1,5 +1,6 @@
 """What the command does."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ _SUFFIXES = {
     help="With --budget: rows on which the smaller model is to agree with MODEL; labels do not matter.",
 )
 @data_options
-@click.option("--name", default="model", help="C: what names in the header begin with.")
+@click.option("--name", help="C: what names in the header begin with.  [default: the name of OUT]")
 @click.option(
     "--storage",
     type=click.Choice(["float32", "float16", "int8"]),
@@ -98,7 +99,7 @@ def _compressed(machine: Any, budget: int, X: Any) -> tuple[Any, list[str]]:
     from budgetsvm import compress
 
     found = compress(machine, budget, X)
-    lines = [f"{found.n_terms[0]} terms, now {found.n_terms[1]}"]
+    lines = [f"terms: {found.n_terms[0]}, now {found.n_terms[1]}"]
     lines.append(f"relative difference of the functions: {found.distance:.3g}")
     where = "on data" if X is not None else "at the terms of the larger model"
     if found.difference is not None:
@@ -106,6 +107,12 @@ def _compressed(machine: Any, budget: int, X: Any) -> tuple[Any, list[str]]:
     if found.agreement is not None:
         lines.append(f"same labels {where}: {100 * found.agreement:.5g}%")
     return found.estimator, lines
+
+
+def _identifier(name: str) -> str:
+    """Return a name as C can have it."""
+    word = re.sub(r"[^0-9A-Za-z_]", "_", name)
+    return word if word[:1].isalpha() else f"model_{word}"
 
 
 def _write(machine: Any, kind: str, out: Path, options: dict[str, Any]) -> list[str]:
@@ -126,7 +133,8 @@ def _write(machine: Any, kind: str, out: Path, options: dict[str, Any]) -> list[
         example = np.zeros((1, machine.n_features_in_), dtype)
         content = budgetsvm.to_onnx(machine, example).SerializeToString()
     else:
-        header = budgetsvm.to_c(machine, name=options["name"], storage=options["storage"])
+        name = options["name"] or _identifier(out.stem)
+        header = budgetsvm.to_c(machine, name=name, storage=options["storage"])
         content = header.text.encode()
         lost = f"by the points in {options['storage']}: {header.distance:.3g}"
         lines = [
