@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
     """
     where, buffer = os.fspath(path), Path(path).read_bytes()
     if not buffer:
-        message = f"{where} is empty, and no model"
+        message = f"{where} is empty: it is not a model of budgetsvm, nor of LIBSVM"
         raise ValueError(message)
     if n_features is not None:
         n_features = check_integer("n_features", n_features, least=1)

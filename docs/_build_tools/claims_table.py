@@ -1,0 +1,49 @@
+"""Write the claims that `make paper` has judged into docs/reproduction.md: ``python docs/_build_tools/claims_table.py [claims.csv]``.
+
+The file is the one that the report has beside it, which is kept in docs/figures.
+"""
+
+import csv
+import re
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DATA, PAGE = ROOT / "docs" / "figures" / "claims.csv", ROOT / "docs" / "reproduction.md"
+BEGIN, END = "<!-- begin of claims -->\n", "<!-- end of claims -->\n"
+
+_PLACES = ("abstract", "section 1", "section 2", "section 3", "section 4", "section 5", "section 6")
+
+
+def table(data: Path = DATA) -> str:
+    """Return the table, in the order of the paper."""
+    with data.open(encoding="utf-8", newline="") as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: _place(row["where"]))
+    lines = ["| in the paper | it says | what we saw | verdict |", "| --- | --- | --- | --- |"]
+    for row in rows:
+        cells = (row["where"], row["statement"], row["seen"], f"**{row['verdict']}**")
+        lines.append(f"| {' | '.join(_cell(text) for text in cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def with_table(page: str, claims: str) -> str:
+    """Return a page with this table in the place of the one that it has."""
+    before, rest = page.split(BEGIN)
+    return before + BEGIN + "\n" + claims + "\n" + END + rest.split(END)[1]
+
+
+def _place(where: str) -> int:
+    """Return where a claim comes in the paper; appendices are last."""
+    found = [i for i, name in enumerate(_PLACES) if where.lower().startswith(name)]
+    return found[0] if found else len(_PLACES)
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"\s+", " ", text).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        shutil.copyfile(sys.argv[1], DATA)
+    PAGE.write_text(with_table(PAGE.read_text("utf-8"), table()), "utf-8")
