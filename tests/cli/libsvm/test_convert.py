@@ -44,7 +44,8 @@ def test_fewer_terms(model: BudgetSVC, capsys: pytest.CaptureFixture) -> None:
     run("--budget", "10", "a.bsvm", "b.model")
     shown = capsys.readouterr().err
     n_terms = len(model.support_vectors_)
-    assert shown.startswith(f"terms: {n_terms}, now 10\nrelative difference of the functions: 0.")
+    assert shown.startswith("compressing: 100%")
+    assert f"terms: {n_terms}, now 10\nrelative difference of the functions: 0." in shown
     assert "on data" not in shown
     run("-B", "10", "--data", "rows", "b.model", "c.model")  # which has no more
     run("-B", "30", "--data", "rows", "a.bsvm", "c.bsvm")

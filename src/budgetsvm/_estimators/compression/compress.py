@@ -1,5 +1,7 @@
 """Fewer terms for a trained estimator: a function."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.checks import check_integer
+from budgetsvm._common.forecast import Forecast
+from budgetsvm._common.progress import Progress
 from budgetsvm._common.public import public_in
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.compression.rows_only import nearest_on_rows
@@ -52,7 +56,7 @@ class Compressed:
 
 
 @public_in("budgetsvm")
-def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
+def compress(estimator: Any, budget: int, X: Any = None, *, verbose: bool = False) -> Compressed:
     """Return an estimator with at most `budget` terms, as near as can be to a larger one.
 
     Neither labels nor training data are needed: what is approximated is the model itself, e.g. one of LIBSVM with
@@ -69,6 +73,8 @@ def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
     X : array-like or sparse matrix of shape (n_samples, n_features), default=None
         Rows like those that predictions will be asked for, to whose decision values the coefficients are fitted; by
         default the terms of the larger model.
+    verbose : bool, default=False
+        Whether to show progress on standard error: thousands of terms take some seconds.
 
     Returns
     -------
@@ -88,7 +94,7 @@ def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
     budget = check_integer("budget", budget, least=1)
     if isinstance(estimator, Pipeline):
         rows = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
-        found = compress(estimator[-1], budget, rows)
+        found = compress(estimator[-1], budget, rows, verbose=verbose)
         steps = [*estimator.steps[:-1], (estimator.steps[-1][0], found.estimator)]
         return replace(found, estimator=Pipeline(steps))
     if not isinstance(estimator, BudgetSVC | BudgetSVR | BudgetOneClassSVM):
@@ -99,10 +105,10 @@ def compress(estimator: Any, budget: int, X: Any = None) -> Compressed:
         raise NotFittedError(message)
     if X is not None:
         X = estimator._validate(X, reset=False)
-    return _compressed(estimator, budget, X)
+    return _compressed(estimator, budget, X, verbose)
 
 
-def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
+def _compressed(estimator: Any, budget: int, X: Any, verbose: bool) -> Compressed:
     model = estimator._expansion
     if len(model) <= budget:
         model, distance = replace(model), 0.0
@@ -114,17 +120,32 @@ def _compressed(estimator: Any, budget: int, X: Any) -> Compressed:
         raise ValueError(message)
     else:
         dense = model.with_dense_points("compress")
-        found, distance = _smaller(
-            estimator, dense, budget, dense.original_points() if X is None else X
-        )
+        with _progress(verbose) as tell:
+            found, distance = _smaller(estimator, dense, budget, X, tell)
         model = replace(found, points=sparse_rows(found.points)) if model.sparse_points else found
     small = with_model(estimator, model, budget)
     n_terms = len(estimator._expansion), len(model)
     return Compressed(small, n_terms, distance, *_compared(estimator, small, X))
 
 
+@contextmanager
+def _progress(shown: bool) -> Iterator[Callable[[float], None]]:
+    """Show which share of the work is done, as whoever does it tells."""
+    if not shown:
+        yield lambda _: None
+        return
+    forecast, done = Forecast(), False
+    forecast.at("terms")
+    bar = Progress("compressing", forecast.left)
+    try:
+        yield lambda share: forecast.at("terms", share)
+        done = True
+    finally:
+        bar.close(done=done)
+
+
 def _smaller(
-    estimator: Any, model: KernelExpansion, budget: int, X: Any
+    estimator: Any, model: KernelExpansion, budget: int, X: Any, tell: Callable[[float], None]
 ) -> tuple[KernelExpansion, float]:
     """Return a model with fewer terms, and its distance."""
     settings, n_threads = (
@@ -137,7 +158,7 @@ def _smaller(
         rows = model.original_points() if X is None else X
         return nearest_on_rows(model, budget, rows, n_threads, bias=bias), float("nan")
     smaller = Smaller(model, n_threads, keep_zeros=estimator._expansion.sparse_points)
-    models = (smaller.nearest(points, X, bias=bias) for points in smaller.terms(settings))
+    models = (smaller.nearest(points, X, bias=bias) for points in smaller.terms(settings, tell))
     found, squared, _ = min(models, key=lambda of: of[2])
     return found, _root_of_share(squared, smaller.squared_norm)
 

@@ -6,6 +6,8 @@ points follow what is left of the function. A quasi-Newton method does that for 
 C. J. C. Burges, Simplified support vector decision rules, ICML 1996). Terms that are merged or chosen are only where it begins.
 """
 
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -26,11 +28,16 @@ _RIDGE = 1e-8  # of K, for points that fall together
 
 
 def moved(
-    sums: KernelExpansion, points: _Matrix, n_threads: int, *, keep_zeros: bool = False
+    sums: KernelExpansion,
+    points: _Matrix,
+    n_threads: int,
+    *,
+    keep_zeros: bool = False,
+    tell: Callable[[float], None] = lambda _: None,
 ) -> _Matrix:
     """Return points whose span is nearer to sums of Gaussian terms, beginning with these; never farther from it.
 
-    With `keep_zeros`, features that a point does not have stay away.
+    With `keep_zeros`, features that a point does not have stay away. `tell` hears which share of the work is done.
     """
     from scipy.optimize import minimize  # slow to import
 
@@ -41,12 +48,14 @@ def moved(
     least, _ = gain.negative(begin)
     if iterations == 0 or least == 0:
         return points
+    done = count(1)
     with single_threaded_blas():
         found = minimize(
             lambda places: [part / -least for part in gain.negative(places)],
             begin,
             jac=True,
             method="L-BFGS-B",
+            callback=lambda _: tell(next(done) / iterations),
             options={"maxiter": iterations, "maxfun": 2 * iterations, "ftol": _PROGRESS, "gtol": 0},
         )
     return gain.points(found.x) if found.fun < -1 else points

@@ -6,7 +6,7 @@ sum of squared differences, plus a weight times the distance from the projection
 How much it takes, one half of the rows tells about the other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,8 +73,13 @@ class Smaller:
         #: ‖f_big‖², all outputs together and without their biases
         self.squared_norm = float((self.big.coef.T * self._values).sum())
 
-    def terms(self, settings: Settings) -> list[Points]:
-        """Return points of models with so many terms: chosen among those of the larger one, or merged, and the same moved."""
+    def terms(
+        self, settings: Settings, tell: Callable[[float], None] = lambda _: None
+    ) -> list[Points]:
+        """Return points of models with so many terms: chosen among those of the larger one, or merged, and the same moved.
+
+        `tell` hears which share of the work is done.
+        """
         if isinstance(self.big.kernel, Linear):
             return [self._directions(settings.budget or 1)]
         chosen = self.big.points[self._chosen(settings.budget or 1)]
@@ -84,7 +89,8 @@ class Smaller:
         start = max(
             (merged, chosen), key=lambda points: float((self._projection(points)[1] ** 2).sum())
         )
-        return [start, moved(self.sums, start, self._threads, keep_zeros=self._keep_zeros)]
+        found = moved(self.sums, start, self._threads, keep_zeros=self._keep_zeros, tell=tell)
+        return [start, found]
 
     def _directions(self, budget: int) -> _Matrix:
         """Return points whose linear combinations come nearest to all outputs: exact for one point per output.

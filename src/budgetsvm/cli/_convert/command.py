@@ -76,7 +76,7 @@ def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
     set_names(machine, None)
     lines: list[str] = []
     if budget is not None:
-        machine, lines = _compressed(machine, budget, X)
+        machine, lines = _compressed(machine, budget, X, verbose=not options["quiet"])
     if kind == "native":
         set_names(machine, names)
     lines += _write(machine, kind, out, options)
@@ -94,11 +94,11 @@ def _check_effects(kind: str, data: str | None) -> None:
         refuse_without_effect(DATA_OPTIONS, "it says how to read --data")
 
 
-def _compressed(machine: Any, budget: int, X: Any) -> tuple[Any, list[str]]:
+def _compressed(machine: Any, budget: int, X: Any, *, verbose: bool) -> tuple[Any, list[str]]:
     """Return a smaller machine, and what there is to say about it."""
     from budgetsvm import compress
 
-    found = compress(machine, budget, X)
+    found = compress(machine, budget, X, verbose=verbose)
     lines = [f"terms: {found.n_terms[0]}, now {found.n_terms[1]}"]
     lines.append(f"relative difference of the functions: {found.distance:.3g}")
     where = "on data" if X is not None else "at the terms of the larger model"
