@@ -15,6 +15,7 @@ import pytest
 from docs.folder import prepare
 
 pytest.importorskip("matplotlib")  # of the report
+pytestmark = pytest.mark.slow
 ROW = {"age": 30, "income": 20000, "visits": 9, "plan": "plus", "city": "Herne"}
 
 
