@@ -3,8 +3,8 @@
 import shutil
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from math import exp, inf
 from time import perf_counter
 from typing import Any
@@ -131,3 +131,17 @@ def byte_bar(label: str, total: int | None, done: int = 0) -> Any:
         mininterval=0.1 if _is_terminal() else 10.0,
         disable=sys.stderr is None,
     )
+
+
+@contextmanager
+def progress(
+    label: str, left: Callable[[], float | None], *, shown: bool
+) -> Iterator[Progress | None]:
+    """Show a bar while something is done, if that is wanted; it ends at what was reached if something goes wrong."""
+    bar, done = Progress(label, left) if shown else None, False
+    try:
+        yield bar
+        done = True
+    finally:
+        if bar is not None:
+            bar.close(done=done)

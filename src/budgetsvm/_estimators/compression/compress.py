@@ -1,9 +1,9 @@
 """Fewer terms for a trained estimator: a function."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.checks import check_integer
 from budgetsvm._common.forecast import Forecast
-from budgetsvm._common.progress import Progress
+from budgetsvm._common.progress import progress
 from budgetsvm._common.public import public_in
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.compression.rows_only import nearest_on_rows
@@ -120,28 +120,15 @@ def _compressed(estimator: Any, budget: int, X: Any, verbose: bool) -> Compresse
         raise ValueError(message)
     else:
         dense = model.with_dense_points("compress")
-        with _progress(verbose) as tell:
+        forecast = Forecast()
+        tell = partial(forecast.at, "terms")
+        tell(0.0)
+        with progress("compressing", forecast.left, shown=verbose):
             found, distance = _smaller(estimator, dense, budget, X, tell)
         model = replace(found, points=sparse_rows(found.points)) if model.sparse_points else found
     small = with_model(estimator, model, budget)
     n_terms = len(estimator._expansion), len(model)
     return Compressed(small, n_terms, distance, *_compared(estimator, small, X))
-
-
-@contextmanager
-def _progress(shown: bool) -> Iterator[Callable[[float], None]]:
-    """Show which share of the work is done, as whoever does it tells."""
-    if not shown:
-        yield lambda _: None
-        return
-    forecast, done = Forecast(), False
-    forecast.at("terms")
-    bar = Progress("compressing", forecast.left)
-    try:
-        yield lambda share: forecast.at("terms", share)
-        done = True
-    finally:
-        bar.close(done=done)
 
 
 def _smaller(

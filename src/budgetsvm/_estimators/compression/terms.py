@@ -68,7 +68,7 @@ class Smaller:
         self.big = replace(model.in_precision(np.float64), centre=None)
         self.sums = replace(self.big, bias=np.zeros(len(model.bias)))
         self._centre, self._dtype, self._threads = model.centre, model.points.dtype.type, n_threads
-        self._keep_zeros, self._original_points = keep_zeros, model.original_points()
+        self._keep_zeros = keep_zeros
         self._values = self.sums.decision(self.big.points, n_threads)
         #: ‖f_big‖², all outputs together and without their biases
         self.squared_norm = float((self.big.coef.T * self._values).sum())
@@ -162,7 +162,7 @@ class Smaller:
         basis, projection = self._projection(points.astype(self._dtype).astype(np.float64))
         lost = max(0.0, self.squared_norm - float((projection**2).sum()))
         if X is None:
-            X, lost = self._original_points, np.inf
+            X, lost = replace(self.big, centre=self._centre).original_points(), np.inf
         with single_threaded_blas():
             coordinates, shift, error = self.on_rows(basis, projection, X, bias, lost)
             coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from budgetsvm._common.forecast import Forecast
-from budgetsvm._common.progress import Progress
+from budgetsvm._common.progress import Progress, progress
 
 
 class SearchProgress:
@@ -28,12 +28,6 @@ class SearchProgress:
 @contextmanager
 def search_progress(verbose: int) -> Iterator[SearchProgress]:
     """Show a bar if that is wanted."""
-    told, done = SearchProgress(), False
-    if verbose > 0:
-        told.bar = Progress("search", told.forecast.left)
-    try:
+    told = SearchProgress()
+    with progress("search", told.forecast.left, shown=verbose > 0) as told.bar:
         yield told
-        done = True
-    finally:
-        if told.bar is not None:
-            told.bar.close(done=done)
