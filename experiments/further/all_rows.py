@@ -5,6 +5,7 @@ matrix. Late in a run steps are few, so that this is far cheaper than evaluating
 solvers are those of equations (3) and (4), in plain NumPy.
 """
 
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from experiments.tables.rates import rates_picture, rates_table
 
 _EPOCHS, _QUICK_EPOCHS = {"sca": 1000, "sgd": 500}, 100
 _MOST_ROWS = 60_000  # beyond, a run takes more than an hour
+_MOST_BYTES = 7e9  # of kernel values, for each process
 _COST = {"sca": 4e-6, "sgd": 1e-5}  # seconds per visit
 _ABOUT = (
     "Lemma 2 speaks of the limit, and the runs above have 5,000 rows so that it can be reached. Here are all rows of the data sets "
@@ -29,19 +31,25 @@ _ABOUT = (
 
 
 class KernelRows:
-    """Rows of the kernel matrix, computed when they are asked for first, in single precision; untouched ones take no memory."""
+    """Rows of the kernel matrix in single precision, computed when they are asked for; the one used longest ago gives way."""
 
-    def __init__(self, X: Any, gamma: float) -> None:
+    def __init__(self, X: Any, gamma: float, most_bytes: float = _MOST_BYTES) -> None:
         self._rows = GaussianRows(X, gamma)
         n = len(self._rows)
-        self._values = np.zeros((n, n), dtype=np.float32)
-        self._known = np.zeros(n, dtype=bool)
+        # Untouched rows take no memory.
+        self._values = np.zeros((min(n, max(1, int(most_bytes / (4 * n)))), n), dtype=np.float32)
+        self._places: OrderedDict[int, int] = OrderedDict()
 
     def __getitem__(self, i: int) -> NDArray[np.float32]:
-        if not self._known[i]:
-            self._values[i] = self._rows.values(self._rows.pick([i]))[:, 0]
-            self._known[i] = True
-        return self._values[i]
+        place = self._places.get(i)
+        if place is None:
+            full = len(self._places) == len(self._values)
+            place = self._places.popitem(last=False)[1] if full else len(self._places)
+            self._values[place] = self._rows.values(self._rows.pick([i]))[:, 0]
+            self._places[i] = place
+        else:
+            self._places.move_to_end(i)
+        return self._values[place]
 
 
 def coordinate_ascent(

@@ -7,7 +7,14 @@ import pytest
 from oracles.problems import moons, noisy_xor, sparse_rows
 from scipy import sparse
 
-from budgetsvm import BudgetSVC, polish
+from budgetsvm import BudgetSVC, kernels, polish
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.polish import _guess
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import Rows
+from budgetsvm._problem.targets import SingleTarget
 
 
 def test_polish_is_a_function_of_its_own() -> None:
@@ -67,3 +74,34 @@ def test_wrong_points(form: Any) -> None:
         polish(X, y, form(np.full((5, 2), np.nan)))
     with pytest.raises(ValueError, match="0 sample"):
         polish(X, y, form(np.ones((0, 2))))
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("copies", [0, 7])
+def test_the_guess_is_the_function_of_the_terms(copies: int, constant: bool) -> None:
+    """Less its bias, wherever the points are stored; terms that the basis leaves out count, too."""
+    rng, centre = np.random.default_rng(0), np.array([5.0, -3.0])
+    X, y = noisy_xor(200, 0)
+    points = np.vstack([X[:20], X[:copies]])
+    coef, bias = rng.standard_normal((1, len(points))), np.array([2.0])
+    model = KernelExpansion(kernels.Gaussian(0.7), points, coef, bias, centre)
+    basis = Basis.of(points, model.kernel, constant=constant)
+    assert len(basis) == 20
+    rows = Rows(X + centre, np.float64, centre)
+    guess = _guess(model, basis, Problem(rows, SingleTarget.of_labels(y, np.ones(200))))
+    assert guess is not None
+    found = KernelMatrix(rows, basis, 1, 1e9).times(guess.w)
+    np.testing.assert_allclose(found, model.decision(X + centre)[:, 0] - 2.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("coef", [0.0, 1e308])
+def test_no_guess_without_a_function(coef: float) -> None:
+    """Terms that nobody has learned, or values that overflow."""
+    X, y = noisy_xor(60, 0)
+    points = np.vstack([X[:20], X[:5]])
+    kernel = kernels.Gaussian(0.7)
+    model = KernelExpansion(kernel, points, np.full((1, 25), coef), np.zeros(1), None)
+    basis = Basis.of(points, kernel)
+    problem = Problem(Rows(X, np.float64, None), SingleTarget.of_labels(y, np.ones(60)))
+    with np.errstate(all="ignore"):
+        assert _guess(model, basis, problem) is None

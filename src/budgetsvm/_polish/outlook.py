@@ -9,8 +9,8 @@ from math import exp, inf, log, log10
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._polish.newton.approach import sample_sizes
 from budgetsvm._polish.newton.hessian import HessianSolver
-from budgetsvm._polish.newton.method import sample_sizes
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm.monitoring._observer import FitObserver, PolishMoment
 

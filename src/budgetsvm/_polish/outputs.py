@@ -23,8 +23,9 @@ from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._polish.ascent import WorkingSetAscent
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
+from budgetsvm._polish.newton.approach import Approach
 from budgetsvm._polish.newton.hessian import HessianSolver
-from budgetsvm._polish.newton.method import NewtonMethod, newton_on_samples
+from budgetsvm._polish.newton.method import NewtonMethod
 from budgetsvm._polish.outlook import (
     CHECK,
     OUTPUTS,
@@ -176,9 +177,10 @@ def _newton(
 ) -> NewtonMethod:
     """Return Newton's method at a good point to begin with."""
     tol = how.limits.tol
-    if start is None:
-        w, width = newton_on_samples(span, solver, how.rng, finished, tol)
-        return NewtonMethod(span, solver, tol, w, span.values(w), width)
+    if start is None or start.rough:
+        way = Approach(span, solver, how.rng, finished, tol)
+        near = way.from_nothing() if start is None else way.from_guess(start.w)
+        return NewtonMethod(span, solver, tol, *near)
     _take_over(span, start)
     return NewtonMethod(span, solver, tol, span.w, span.f, _WARM_WIDTH)
 

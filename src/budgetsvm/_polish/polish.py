@@ -17,7 +17,7 @@ from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._polish.matrix.panels import FEWEST_VALUES, panels_if_it_pays
 from budgetsvm._polish.outlook import BASIS, CHECK, VALUES, solution_of, tasks_of
-from budgetsvm._polish.result import Polished, Solving, Start, no_model
+from budgetsvm._polish.result import Guess, Polished, Solving, Start, no_model
 from budgetsvm._polish.solve import polish_in_span
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import ClassTargets
@@ -163,6 +163,7 @@ def _solve(
             problem = replace(problem, targets=problem.targets.scaled(1 / share))
             if start is not None and start.alpha is not None:  # as a share of its bounds it stays
                 start = replace(start, alpha=start.alpha / share)
+        begin = start or _guess(model, basis, problem)
         ahead = _tasks(problem, basis.dimension, how.limits)
         tell.expect({name: ahead[name] for name in ahead if name != BASIS})
         tell.in_task(VALUES)
@@ -173,7 +174,23 @@ def _solve(
         tell.expect({name: ahead[name] for name in ahead if name not in (BASIS, VALUES)})
     except OutOfTime:  # before there was anything to show
         return no_model(problem.targets, model.points, optimal=False), problem
-    return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, start))
+    return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, begin))
+
+
+def _guess(model: KernelExpansion, basis: Basis, problem: Problem) -> Guess | None:
+    """Return what the span has of the function that phase 1 has learned, if there is one of a single output."""
+    if problem.targets.count > 1 or not model.coef.any():
+        return None
+    constant = np.zeros(basis.dimension - len(basis))
+    if len(basis) == len(model):
+        w = basis.coordinates(np.append(model.coef[0, basis.kept], constant))
+    else:
+        terms = replace(
+            model, bias=np.zeros_like(model.bias), centre=None
+        )  # as points are, less it
+        values = terms.wide.decision(basis.points, basis.n_threads)[:, 0]
+        w = basis.projection(np.append(values, constant))
+    return Guess(w) if np.isfinite(w).all() else None
 
 
 def _tasks(problem: Problem, n_terms: int, limits: Limits) -> dict[str, float]:

@@ -29,6 +29,18 @@ class StartPoint(NamedTuple):
 
     w: NDArray[np.float64]
     alpha: NDArray[np.float64] | None
+    rough: bool = False  #: it is of another problem, and no more than a direction
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A function of a single output to begin with that solves no such problem, as that of phase 1."""
+
+    w: NDArray[np.float64]
+
+    def of_output(self, basis: Basis, c: int) -> StartPoint:  # noqa: ARG002 - as of Start
+        """Return where to begin."""
+        return StartPoint(self.w, None, rough=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,4 +119,4 @@ class Solving:
     limits: Limits
     rng: np.random.Generator
     observer: FitObserver = field(default_factory=FitObserver)
-    start: Start | None = None
+    start: Start | Guess | None = None

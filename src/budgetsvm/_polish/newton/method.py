@@ -1,14 +1,12 @@
-"""Newton's method on ever narrower smoothings of the loss, on ever more rows.
+"""Newton's method on ever narrower smoothings of the loss.
 
 A wide smoothing makes the problem nearly quadratic; narrowing it step by step leads from least squares
-to the SVM. Far from the solution a sample of the rows says as much as all of them, and close to it only
-rows near the margin can change sides: most steps need but a part of the rows, and the certificate, for
-which all are evaluated, is drawn up in between.
+to the SVM. Close to the solution (`approach.py` comes near it) only rows near the margin can change sides: most steps
+need but a part of the rows, and the certificate, for which all are evaluated, is drawn up in between.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,25 +22,18 @@ from budgetsvm._polish.newton.smooth_problem import (
 from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.targets import SingleTarget
 
-_WIDEST = 4.0  # at w = 0 every row lies inside: the first step is least squares
 _THINNEST = 1e-6
-_NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
-_ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
+NARROWING = 0.5, 0.9  # a width is at least and at most this share of the one before
+ON_THE_WAY = 0.6  # predicted relative decrease below which a narrower width is due
 _LONG_ENOUGH = 0.5  # of a step: a shorter one says that the width is narrow for where w is
 # Where terms come in groups, which want steps of different lengths: how many shorter ones there may be.
 _MOST_SHORT = 4
-# Samples: rows per dimension of the first, growth, and which share of all rows is no sample any more.
-_FIRST_SAMPLE, _GROWTH, _LARGEST_SAMPLE = 10, 4, 0.25
-_LEAST_WITH_GROUPS = 5  # rows per dimension, where terms come in groups and more would be no sample
-# The path on a sample ends where at most one row in so many lies inside; and, where steps on all rows, with so many kernel
-# values, cost many times as much, where a step promises less than this.
-_ROWS_PER_INSIDER, _SETTLED, _MANY_VALUES = 8, 0.01, 10_000_000
 # Of the tolerance: what the smoothing may cost, and how precise w must be before all rows are evaluated.
-_EXCESS, _RESIDUAL = 0.6, 0.3
+EXCESS, _RESIDUAL = 0.6, 0.3
 _GOOD = 0.3  # a gap below which the best dual point is worth smoothing the loss around it
 _ANEW = 0.01  # a width at least, after another method has found a better dual point
 _RISE = 2.0  # of the predicted decrease after a step: that one was far from Newton's
-_MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
+MOST_STEPS = 10  # at one width of a sample, or on one part of the rows
 _PATIENCE = (
     25  # evaluations of all rows without a narrower width, a smaller P or gap, or less left to do
 )
@@ -55,76 +46,6 @@ _LEAST_PART, _LARGEST_PART, _STRAYED = 0.1, 0.15, 0.05
 # Of the tolerance, what a step may promise for its dual point to be tried first; and the rows inside, of all.
 _PROMISING, _INSIDERS = 2.0, 0.35
 _QUANTILE, _SAMPLED = 0.95, 5000
-
-
-def newton_on_samples(
-    span: SpanProblem,
-    solver: HessianSolver,
-    rng: np.random.Generator,
-    finished: Callable[[], bool],
-    tol: float,
-) -> tuple[NDArray[np.float64], float]:
-    """Come near the solution on samples of the rows; returns w and the width reached."""
-    matrix = span.matrix
-    w, width, n = np.zeros(matrix.basis.dimension), _WIDEST, matrix.n
-    settled = _SETTLED if n * len(w) >= _MANY_VALUES else _ON_THE_WAY
-    sizes = sample_sizes(n, len(w), matrix.most_some, groups=bool(matrix.groups))
-    for size in sizes:
-        if w.any() and finished():
-            break
-        chosen = np.sort(rng.choice(n, size, replace=False))
-        targets = span.targets.some(chosen, n / size)
-        problem = SmoothProblem(
-            matrix.some(chosen), targets, width, np.zeros(matrix.basis.dimension)
-        )
-        w = _follow(problem, w, solver, finished, tol=tol, settled=settled)
-        width = problem.width
-    return w, width
-
-
-def sample_sizes(n: int, dimension: int, most: float = inf, *, groups: bool = False) -> list[int]:
-    """Return how many of n rows the samples have, `most` at most; with groups, few will do."""
-    size, largest = _FIRST_SAMPLE * max(1, dimension), int(min(_LARGEST_SAMPLE * n, most))
-    if groups and size > largest >= _LEAST_WITH_GROUPS * dimension:
-        size = largest
-    sizes = []
-    while size <= largest:
-        sizes.append(size)
-        size *= _GROWTH
-    return sizes
-
-
-def _follow(
-    problem: SmoothProblem,
-    w: NDArray[np.float64],
-    solver: HessianSolver,
-    finished: Callable[[], bool],
-    *,
-    tol: float,
-    settled: float,
-) -> NDArray[np.float64]:
-    """Narrow the width until few rows lie inside, or it is no obstacle to the tolerance; then settle there.
-
-    That is until a step promises a relative decrease of less than `settled`.
-    """
-    few = max(problem.matrix.n / _ROWS_PER_INSIDER, 2 * len(w))
-    f, steps = problem.matrix.times(w), 0
-    while True:
-        step = newton_step(problem, w, f, problem.gradient(w, f), solver)
-        w, f = step.w, step.f
-        steps += 1
-        objective = max(problem.objective(w, f), 1e-300)
-        scale = problem.own.scale(objective, 0.0)
-        if finished():
-            return w
-        enough = steps >= _MOST_STEPS
-        if not (enough or step.decrease < _ON_THE_WAY * scale):
-            continue
-        if len(problem.inside(f).rows) > few and problem.excess(f) >= _EXCESS * tol * scale:
-            problem.width *= _NARROWING[0]
-            steps = 0
-        elif enough or step.decrease < settled * scale:
-            return w
 
 
 @dataclass(eq=False)
@@ -231,14 +152,12 @@ class NewtonMethod:
 
     def _narrower(self, width: float, step: NewtonStep, excess: float) -> float:
         """Return the width after a step, which had this excess before it."""
-        goal = _EXCESS * self.tol * self.span.scale
-        on_the_way = step.decrease >= _ON_THE_WAY * self.span.scale
+        goal = EXCESS * self.tol * self.span.scale
+        on_the_way = step.decrease >= ON_THE_WAY * self.span.scale
         if excess <= goal or on_the_way or self._is_short(step):
             return width
         self.short_steps = 0
-        return width * float(
-            np.clip(np.sqrt(goal / excess), *_NARROWING)
-        )  # excess is as its square
+        return width * float(np.clip(np.sqrt(goal / excess), *NARROWING))  # excess is as its square
 
     def _is_short(self, step: NewtonStep) -> bool:
         """Whether a step was too short for a narrower width; where terms come in groups, after few such ones."""
@@ -294,10 +213,10 @@ class NewtonMethod:
         w, start = self.w, f
         targets = problem.targets
         room = float(targets.loss.distance(targets.slack(f)).max()) - problem.width
-        for _ in range(_MOST_STEPS):
+        for _ in range(MOST_STEPS):
             gradient, excess = problem.gradient(w, f), problem.excess(f)
             precise = 0.5 * gradient @ gradient <= _RESIDUAL * self.tol * self.span.scale
-            if precise and excess <= _EXCESS * self.tol * self.span.scale:
+            if precise and excess <= EXCESS * self.tol * self.span.scale:
                 break
             step = newton_step(problem, w, f, gradient, self.solver)
             w, f = step.w, step.f
