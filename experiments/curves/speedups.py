@@ -223,7 +223,7 @@ def _claim(found: Sequence[Comparison]) -> Claim:
     }
     met = [value >= _CONSIDERABLE for value in means.values()]
     listed = ", ".join(
-        f"{data} B = {budget} {kind} {means[data, budget, kind]:.2g}" for data, budget, kind in keys
+        f"{data} B = {budget} {kind} {means[data, budget, kind]:.3g}" for data, budget, kind in keys
     )
     slower = sum(value < 1 for value in means.values())
     return Claim(

@@ -245,7 +245,7 @@ def _claims(found: _Found) -> list[Claim]:
         f"{name} B = {budget} {value:.2g}" for (name, budget), value in ratios.items()
     )
     gains = ", ".join(
-        f"{name} B = {budget} {value:.3g}" for (name, budget), value in better.items()
+        f"{name} B = {budget} {value:.4g}" for (name, budget), value in better.items()
     )
     epochs = max(_lengths(found))
     return [

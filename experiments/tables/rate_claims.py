@@ -62,8 +62,8 @@ class Rates:
         return fmean(self.late(solver, what)) - predicted
 
 
-def rates_claims(found: Sequence[Rates]) -> list[Claim]:
-    """Judge the lemma."""
+def rates_claims(found: Sequence[Rates], where: str = "") -> list[Claim]:
+    """Judge the lemma; `where` is what else there is to be said of the runs."""
     rule = (
         f"(rule: within {_POINTS:g} points on every data set; not settled: the rate still moves by over {_MOVES:g} points "
         f"from one {LATE:.0%} of the epochs to the next)"
@@ -75,17 +75,17 @@ def rates_claims(found: Sequence[Rates]) -> list[Claim]:
     )
     return [
         Claim(
-            statement,
+            statement + where,
             "section 4, Lemma 2",
             f"Within {_POINTS:g} points {tally(near)}. {_errors(found, solver, what)} {rule}",
             judge([*near.values()]),
         )
         for statement, solver, what in cases
         for near in [{r.name: abs(r.error(solver, what)) <= _POINTS for r in found}]
-    ] + [_fixed(found)]
+    ] + [_fixed(found, where)]
 
 
-def _fixed(found: Sequence[Rates]) -> Claim:
+def _fixed(found: Sequence[Rates], where: str) -> Claim:
     """Visits with a margin below 1 that make no step are those of variables at C; free ones make steps back, too."""
     ratios = {
         r.name: [
@@ -97,7 +97,8 @@ def _fixed(found: Sequence[Rates]) -> Claim:
     met = {name: sca < _FEW_STEPS and abs(sgd - 1) < 1e-9 for name, (sgd, sca) in ratios.items()}
     listed = ", ".join(f"{name} {sgd:.2f} | {sca:.2f}" for name, (sgd, sca) in ratios.items())
     return Claim(
-        "SGD makes non-zero steps on all support vectors; SCA manages to fix the dual variables of margin violators at the upper bound C, and operates only on free variables after a while.",
+        "SGD makes non-zero steps on all support vectors; SCA manages to fix the dual variables of margin violators at the upper bound C, and operates only on free variables after a while."
+        + where,
         "section 4, Budget Maintenance Rate; section 5, Convergence Behavior",
         f"So it is {tally(met)}. Steps per visit with a margin below 1, late, SGD | SCA, steps back of free variables included: {listed} (rule: 1 for SGD, and less than {_FEW_STEPS:g} for SCA)",
         judge([*met.values()]),

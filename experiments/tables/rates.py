@@ -189,8 +189,8 @@ def rates_picture(found: Sequence[Rates], name: str = "rates") -> Picture:
     ]
     columns = ("data", "solver", "seed", "epoch", "steps in %", "margin below 1 in %")
     caption = (
-        "Share of the visits that are steps; median and range over seeds. Horizontal lines: predictions of lemma 2. The "
-        "limit of SCA is far away: only from these epochs on are its steps fewer than SGD's: "
+        "Share of the visits that are steps; median and range over seeds. Horizontal lines: predictions of lemma 2. "
+        "Epochs from which on SCA makes fewer steps than SGD: "
         f"{', '.join(f'{r.name} {r.crossing()}' for r in found)}."
     )
     title = "Steps per visit without a budget, over epochs"

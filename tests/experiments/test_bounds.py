@@ -138,7 +138,7 @@ class _Path(NamedTuple):
     alpha: Vector
     coef: Vector  #: of all training points
     bound: float  #: of ΔD by the departure, b ← (1 − κ/n) b + S/2n
-    product: float  #: of the factors r; 0 once the optimum was hit
+    product: float  #: of the factors r; infinite once the optimum was hit, so that what comes after counts as 0
 
 
 @pytest.mark.parametrize("C", [1.5, 4.0])
