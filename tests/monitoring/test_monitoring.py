@@ -147,6 +147,16 @@ def test_any_estimator_can_be_watched(kind: Any) -> None:
         assert trace["score"][-1] == pytest.approx(model.score(X, Y))
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", [BudgetSVC, BudgetSVR])
+def test_the_last_look_is_at_the_model_that_is_kept(kind: Any, seed: int) -> None:
+    """Also where its bias was settled at the end, and P does not mind."""
+    model = kind(gamma=GAMMA, budget=20, random_state=seed, monitor=Trace(100, X_test=X, y_test=Y))
+    trace = model.fit(X, Y).monitor_
+    assert trace["score"][-1] == pytest.approx(model.score(X, Y))
+    assert trace["primal"][-1] == pytest.approx(model.objective_[0])
+
+
 def test_a_view_can_predict_as_if_the_fit_were_over() -> None:
     model = BudgetOneClassSVM(gamma=GAMMA, nu=0.2, budget=20, random_state=0, monitor=Views(100))
     model.fit(X)

@@ -57,6 +57,7 @@ class Watcher(FitObserver):
         self._visits = 0
         self._seen = -1  # visits of the last look in phase 1
         self._objective = (np.nan, np.nan)  # P and its lower bound at the last look in the polish
+        self._bias = np.empty(0)  # of the model then
         self._next = monitor.next_visit(0)
 
     def visits_until_look(self, batch: int) -> int:
@@ -87,11 +88,15 @@ class Watcher(FitObserver):
         """Let the monitor look at phase 2, if its model has changed; at first there is none."""
         if moment.state is None or moment.objective is None:
             return
-        if moment.passes == 0 or moment.objective == self._objective:
+        known = moment.objective == self._objective
+        if moment.passes == 0 or (known and not moment.last):
             return
         self._objective = moment.objective
         with self._pause() as seconds:
-            self._show("polish", (moment.passes, seconds), *moment.state())
+            model, alpha = moment.state()
+            if not (known and np.array_equal(model.bias, self._bias)):
+                self._show("polish", (moment.passes, seconds), model, alpha)
+            self._bias = model.bias
 
     @contextmanager
     def _pause(self) -> Iterator[float]:

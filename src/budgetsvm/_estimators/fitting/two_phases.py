@@ -277,7 +277,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self._take_over(outcome)
         polished, state = outcome.polished, (outcome.model, outcome.polished.alpha)
         objective = (polished.primal, polished.dual)
-        observers.in_polish(PolishMoment(polished.gap, polished.passes, objective, lambda: state))
+        moment = PolishMoment(polished.gap, polished.passes, objective, lambda: state, last=True)
+        observers.in_polish(moment)
         return outcome
 
     def _take_over(self, outcome: Outcome) -> None:
