@@ -62,6 +62,7 @@ print(memory.bytes())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_the_peak_counts_memory_that_was_freed_since_but_not_before() -> None:
     """In a fresh process, as it is meant: other tests leave memory behind that is used again."""
@@ -71,6 +72,7 @@ def test_the_peak_counts_memory_that_was_freed_since_but_not_before() -> None:
     assert 30e6 < int(done.stdout) < 80e6
 
 
+@pytest.mark.slow
 def test_a_fresh_process_measures_a_fit() -> None:
     row = call(sizes.measure, threads=1, patience=120, n=300, B=20, d=6, repeat=1)
     assert row["terms"] <= 20
@@ -78,6 +80,7 @@ def test_a_fresh_process_measures_a_fit() -> None:
     assert row["score"] > 0.6
 
 
+@pytest.mark.slow
 def test_a_fresh_process_fails_aloud() -> None:
     with pytest.raises(FreshProcessError, match="unexpected keyword"):
         call(sizes.measure, threads=1, patience=120, wrong=1)
@@ -169,6 +172,7 @@ def test_all_tasks_are_measured_and_missing_data_are_named(
     assert found["One class"][0]["amiss_verdict"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_stream_is_made_anew_and_alike_and_learned_in_a_fresh_process() -> None:
     X, y = made_stream.held(50, 20)
     blocks = list(made_stream.blocks(50, 20))

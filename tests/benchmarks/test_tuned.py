@@ -27,6 +27,7 @@ def test_files_without_test_rows_are_split(tmp_path: Path) -> None:
     assert missing[0].startswith("ADULT (")
 
 
+@pytest.mark.slow
 def test_machines_are_scored_on_rows_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machines, "TIME_LIMIT", 5.0)
     for name in table.TREES:  # which need not be installed

@@ -32,6 +32,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dump_svmlight_file(X, y, "data")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 def test_a_command_that_was_killed_goes_on() -> None:
     command = [sys.executable, "-c", SLOWLY, *TRAIN, *KEPT, "--resume", "data", "killed"]

@@ -107,6 +107,7 @@ def test_help_does_not_wait_for_what_it_does_not_need():
     assert not {"numpy", "sklearn", "psutil", "platformdirs"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_picture_that_cannot_be_written(tmp_path, capsys):
     folder = tmp_path / "folder.png"
     folder.mkdir()
@@ -114,6 +115,7 @@ def test_picture_that_cannot_be_written(tmp_path, capsys):
     assert capsys.readouterr().err.splitlines()[-1].startswith("budgetsvm: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_demo(seed, tmp_path, capsys):
     out = tmp_path / "picture.png"
@@ -132,6 +134,7 @@ def test_demo(seed, tmp_path, capsys):
     assert 600 < height < 3000
 
 
+@pytest.mark.slow
 def test_demo_has_aligned_table(tmp_path, capsys):
     cli.main(["demo", "--rows", "200", "--budget", "1", "--out", str(tmp_path / "picture.svg")])
     lines = capsys.readouterr().out.splitlines()

@@ -34,6 +34,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not installed here")
 def test_the_program_prints_a_table_and_words_for_train() -> None:
     done = run(*SMALL, "moons")
@@ -53,6 +54,7 @@ def test_the_program_prints_a_table_and_words_for_train() -> None:
     assert (trained.returncode, trained.stderr) == (0, "")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not installed here")
 @pytest.mark.parametrize(
     ("words", "message"),

@@ -137,6 +137,7 @@ def test_standard_input_has_a_name(monkeypatch, capsys) -> None:
     assert "it was closed" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_warnings_take_one_line() -> None:
     train = ["train", "-q", "-c", "1e5", "-g", "100", "-B", "50"]
     words = [*train, "-e", "1e-12", "--time-limit", "1e-3", "data", "new"]

@@ -36,6 +36,7 @@ def lines(text: str) -> int:
     return len(text.split())
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_file_before() -> None:
     Path("out").write_text("old\n")
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
@@ -72,6 +73,7 @@ def test_standard_output(out: str) -> None:
     assert int(done.stdout) == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="the system has no such files")
 def test_devices_and_what_is_open_are_written_in_place() -> None:
     done = program("predict data model /dev/null")

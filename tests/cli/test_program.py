@@ -32,6 +32,7 @@ def run(*words: object, **settings) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, **given)
 
 
+@pytest.mark.slow
 def test_pipes(train: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     done = run("train", "-g", 2, "-", model, input=train.read_text())
@@ -56,6 +57,7 @@ def test_a_reader_that_has_gone_is_no_accident(unbuffered: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_info_for_programs(train: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     assert run("train", "-q", "-g", 2, "-B", 20, train, model).returncode == 0
@@ -93,6 +95,7 @@ def test_output_that_does_not_fit_is_an_error(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_pipe_with_a_name_is_read_as_standard_input_is(train: Path, tmp_path: Path) -> None:
     model, pipe = tmp_path / "model", tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -107,6 +110,7 @@ def test_a_pipe_with_a_name_is_read_as_standard_input_is(train: Path, tmp_path: 
     assert "stdin-" not in done.stderr
 
 
+@pytest.mark.slow
 def test_interruption_leaves_nothing(train: Path, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 10)).round(2)

@@ -51,6 +51,7 @@ def loaded_by(*arguments: str) -> set[str]:
     return set(done.stdout.rpartition("\nLOADED")[2].split())
 
 
+@pytest.mark.slow
 @of_newer_versions
 def test_train_and_predict_load_only_what_they_need(files: tuple[str, str]) -> None:
     data, model = files
@@ -92,6 +93,7 @@ def run(program: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @of_newer_versions
 def test_what_stood_in_is_the_real_thing_when_it_is_used() -> None:
     pytest.importorskip("pandas")

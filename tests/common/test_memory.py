@@ -97,6 +97,7 @@ print(json.dumps([used, limit, answer]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs limits that the system enforces")
 @pytest.mark.filterwarnings("ignore")
 def test_a_limit_of_the_system() -> None:
@@ -124,6 +125,7 @@ print(model.fit(X, y).score(X, y) > 0.9)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_AS and /proc")
 def test_the_default_limit_respects_that_of_the_process() -> None:
     assert hasattr(pytest.importorskip("resource"), "RLIMIT_AS")
@@ -169,6 +171,7 @@ print(json.dumps([before, peak(), model.objective_[0], model.converged_]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_stays_within_the_limit() -> None:
     """Kernel values would take 160 MB. Vectors of n numbers, and work space, come on top."""
@@ -208,6 +211,7 @@ print("converged" if model.fit(X, y).converged_ else "not converged")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("limit", "outcome"), [(20e6, "converged"), (1e9, "MemoryError")])
 def test_memory_under_a_process_limit(limit: float, outcome: str) -> None:

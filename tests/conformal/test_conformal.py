@@ -102,6 +102,7 @@ def test_coverage_of_diabetes(coverage) -> None:
     of_targets(model, X[150:], y[150:], coverage)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["letter", "ijcnn", "cadata", "abalone"])
 def test_coverage_of_large_data(name) -> None:

@@ -165,6 +165,7 @@ def test_other_losses_agree_with_the_reference(loss: Loss, solver: str) -> None:
     assert run_and_compare(trainer, plain, 80) >= 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "coupled"])
 def test_sparse_rows_and_single_precision(kind: str) -> None:
     for X, dtype in (
@@ -188,6 +189,7 @@ def test_other_kernels_agree_with_the_reference(maintenance: str) -> None:
     assert run_and_compare(trainer, plain, 80) >= 40
 
 
+@pytest.mark.slow
 def test_many_terms_only_near_partners() -> None:
     """Sixteen candidates of thirty: the best of them costs not much more than the best of all."""
     trainer = make_trainer(outputs_of("classes", None, 2.0), budget=30)

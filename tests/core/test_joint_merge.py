@@ -226,6 +226,7 @@ def _check_choice(plain: reference.JointMerge, before: Any, a: int, partners: li
     assert sum(costs[j] for j in partners) <= 1.05 * least + rounding
 
 
+@pytest.mark.slow
 def test_golden_section_asks_all_terms() -> None:
     """The nearest sixteen are not always enough; by golden section the best of all is found."""
     rng, plain = np.random.default_rng(3), reference.JointMerge(golden=True)

@@ -52,6 +52,7 @@ def degradation(rho: float, L: float, v_squared: float) -> float:
     return rho**2 + 1 + 2 * rho * math.exp(-L) - v_squared
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("L", LENGTHS)
 def test_newton_finds_the_best_merge_on_the_whole_square(L: float) -> None:
     for rho in RHOS:

@@ -34,6 +34,7 @@ def load_real(name: str) -> datasets.Dataset:
         pytest.skip(str(error))
 
 
+@pytest.mark.sampled(4)
 @needs_data
 @pytest.mark.data
 @pytest.mark.parametrize("name", REAL)

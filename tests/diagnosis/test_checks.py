@@ -158,6 +158,7 @@ def test_rows_that_no_term_sees() -> None:
 # ---- budget ----
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small() -> None:
     X, y = checkerboard()
     model = BudgetSVC(C=10, gamma=4, budget=15, random_state=0).fit(X, y)
@@ -255,6 +256,7 @@ def test_it_reads_well() -> None:
     assert good.startswith("Nothing was found that would help.\nfine: ")
 
 
+@pytest.mark.slow
 def test_the_same_each_time() -> None:
     X, y = checkerboard(9000)
     model = BudgetSVC(C=10, gamma=4, budget=15, random_state=0).fit(X, y)

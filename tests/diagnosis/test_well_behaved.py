@@ -56,6 +56,7 @@ def silent(model, X, y) -> None:
     assert [f"{one.about}: {one.sentence}" for one in diagnose(model, X, y).advice] == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", CLASSES)
 def test_classes(name, machine) -> None:
@@ -77,11 +78,13 @@ def test_one_class() -> None:
     silent(BudgetOneClassSVM(nu=0.1, random_state=0).fit(X), X_new, None)
 
 
+@pytest.mark.slow
 def test_a_search() -> None:
     X, y, X_new, y_new = halves(*CLASSES["moons"](), most=1000)
     silent(BudgetSVCCV([1, 10], [0.3, 3], random_state=0).fit(X, y), X_new, y_new)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name",

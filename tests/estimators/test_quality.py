@@ -26,6 +26,7 @@ def adult() -> Any:
 # ---- phase 1 alone ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "least"), [(500, 0.980), (200, 0.979)])
 def test_plain_bsca_on_ijcnn(ijcnn, budget, least):
     X, y, X_test, y_test = ijcnn
@@ -75,10 +76,12 @@ def mean_accuracy(data: Any, **options: Any) -> float:
     return float(np.mean(scores))
 
 
+@pytest.mark.slow
 def test_accuracy_on_adult(adult: Any) -> None:
     assert mean_accuracy(adult, gamma=2**-7, budget=500) >= 0.848
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "least"), [(500, 0.988), (200, 0.986)])
 def test_accuracy_on_ijcnn(ijcnn: Any, budget: int, least: float) -> None:
     assert mean_accuracy(ijcnn, gamma=2, budget=budget) >= least

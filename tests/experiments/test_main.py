@@ -40,6 +40,7 @@ def _read(folder: Path) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_a_report(tmp_path: Path) -> None:
     arguments = ["--quick", "--out", str(tmp_path), "--workers", "2", "--only", "fake_one"]
     assert command.main(arguments) == 0
@@ -56,6 +57,7 @@ def test_a_quick_run_writes_a_report(tmp_path: Path) -> None:
     assert _read(tmp_path) == page, "nothing was done, so nothing has changed"
 
 
+@pytest.mark.slow
 def test_what_failed_is_told_and_the_rest_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

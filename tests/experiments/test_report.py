@@ -86,6 +86,7 @@ def page(folder: Path) -> _Page:
     return _Page((folder / "report.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_all_files_are_there_and_none_is_empty(folder: Path, sections: list[Section]) -> None:
     names = {part.name: part for section in sections for part in section.parts}
     expected = {"report.html", "report.md", "data/claims.csv"}
@@ -154,6 +155,7 @@ def test_nothing_is_loaded_from_elsewhere(page: _Page, folder: Path) -> None:
     assert not re.search(r"url\((?!#)", text)
 
 
+@pytest.mark.slow
 def test_figures_are_valid_and_the_same_every_time(folder: Path, sections: list[Section]) -> None:
     for path in folder.glob("figures/*.svg"):
         assert ET.parse(path).getroot().tag.endswith("svg")
@@ -279,6 +281,7 @@ def _console(browser: str, path: Path, profile: Path) -> tuple[str, list[str]]:
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
+@pytest.mark.slow
 def test_a_browser_opens_the_page_without_complaints(folder: Path, tmp_path: Path) -> None:
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
@@ -295,6 +298,7 @@ def test_a_browser_opens_the_page_without_complaints(folder: Path, tmp_path: Pat
     assert "https://example.org/x.png" in complaints[0]
 
 
+@pytest.mark.slow
 def test_tables_fit_wide_and_narrow_pages(folder: Path, tmp_path: Path) -> None:
     """A browser looks: no table has to be scrolled, at the width of a screen or of a phone."""
     look_at = pytest.importorskip("report.browser").look_at

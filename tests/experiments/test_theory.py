@@ -198,6 +198,7 @@ def finished(request: pytest.FixtureRequest) -> tuple[ModuleType, Results]:
     return module, results
 
 
+@pytest.mark.slow
 def test_quick_sections_have_nothing_empty(finished: tuple[ModuleType, Results]) -> None:
     module, results = finished
     section: Section = module.section(QUICK, results)

@@ -211,6 +211,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file(saved: Path) -> None:
     before = saved.read_bytes()
     assert len(before) > 1000

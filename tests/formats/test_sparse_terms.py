@@ -54,6 +54,7 @@ def test_libsvm_both_ways(kind: object, tmp_path: Path) -> None:
     assert np.array_equal(values(budgetsvm.load(path), T), values(again, T))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_c_and_onnx_have_all_features(kind: object) -> None:
     X = rows(1)

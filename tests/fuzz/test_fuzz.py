@@ -13,6 +13,7 @@ from fuzz.memory import Meter
 from fuzz.run import Tally, broken_file, try_file, try_files
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", LOADERS)
 def test_broken_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
     tally = try_files(name, range(300), tmp_path)
@@ -55,6 +56,7 @@ def test_what_a_finding_is(load, message: str, tmp_path: Path) -> None:
     assert re.search(message, found)
 
 
+@pytest.mark.slow
 def test_the_same_number_is_the_same_file_in_another_process() -> None:
     program = "from fuzz.test_fuzz import _digests; print(*_digests())"
     done = subprocess.run(

@@ -84,6 +84,7 @@ def _tell() -> None:
             print(name, "more" if size > _LIMIT else "less", "bytes of memory" in found, sep="|")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="what is counted is the malloc of glibc")
 def test_too_much_memory_is_found_by_whomever_it_is_taken(tmp_path: Path) -> None:
     environment = counted(tmp_path)

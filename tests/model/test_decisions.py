@@ -73,6 +73,7 @@ def test_for_labels_rows_far_from_the_boundary_stay_as_they_are(
     model.predict(X[far])  # nothing is evaluated anew
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear", "sigmoid"])
 @pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])

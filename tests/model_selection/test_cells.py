@@ -29,6 +29,7 @@ def problem(kind: str) -> tuple[Any, Any, Any]:
     return BudgetSVC(loss=kind, **options), X, y
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "kind", ["hinge", "squared_hinge", "log_loss", "regression", "ovo", "ovr", "weston-watkins"]
 )

@@ -54,6 +54,7 @@ def test_what_is_easy_leaves_the_default() -> None:
     np.testing.assert_array_equal(model.decision_function(X), plain.decision_function(X))
 
 
+@pytest.mark.slow
 def test_what_is_better_is_taken() -> None:
     X, y = board(500, 0)
     model = tuned().fit(X, y)
@@ -74,6 +75,7 @@ def test_the_default_of_regression() -> None:
     assert (stays(noise), stays(wave)) == (True, False)
 
 
+@pytest.mark.slow
 def test_parameters_that_are_given_are_those_of_the_default() -> None:
     X, y = make_blobs(200, centers=[[0, 0], [9, 9]], random_state=0)
     model = BudgetSVC(C=3.0, gamma="tune", budget=20, random_state=0).fit(X, y)

@@ -1,6 +1,7 @@
 """Scores are of rows that terms have not seen: noise is not predicted."""
 
 import numpy as np
+import pytest
 from sklearn.model_selection import StratifiedKFold
 
 from budgetsvm import BudgetSVC
@@ -15,6 +16,7 @@ def noise(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.normal(size=(N, 5)), rng.permutation(np.arange(N) % 2)
 
 
+@pytest.mark.slow
 def test_noise_gets_the_score_of_chance() -> None:
     means = []
     for seed in range(SEEDS):

@@ -20,6 +20,7 @@ CS, GAMMAS = [0.01, 1.0, 100.0], [0.01, 1.0, 100.0]
 SMALL: dict[str, Any] = {"budget": 30, "cv": 3, "random_state": 0}
 
 
+@pytest.mark.slow
 def test_results_have_the_form_of_scikit_learn() -> None:
     ours = BudgetSVCCV(CS, GAMMAS, **SMALL).fit(X, Y)
     grid = GridSearchCV(BudgetSVC(budget=30, random_state=0), {"C": CS, "gamma": GAMMAS}, cv=3)
@@ -67,6 +68,7 @@ def test_threads_change_nothing(n_jobs: int) -> None:
         np.testing.assert_array_equal(first.cv_results_[name], other.cv_results_[name])
 
 
+@pytest.mark.slow
 def test_copies() -> None:
     search = BudgetSVCCV(CS, GAMMAS, **SMALL).fit(X, Y)
     again = pickle.loads(pickle.dumps(search))

@@ -26,6 +26,7 @@ def tuned(**parameters: Any) -> BudgetSVC:
     return BudgetSVC(C="tune", gamma="tune", budget=20, random_state=0, **parameters)
 
 
+@pytest.mark.slow
 def test_a_fit_finds_its_parameters() -> None:
     model = BudgetSVC(C="tune", gamma="tune", budget=40, random_state=0).fit(BOARD, FIELDS)
     assert (model.C, model.gamma) == ("tune", "tune")
@@ -38,6 +39,7 @@ def test_a_fit_finds_its_parameters() -> None:
     np.testing.assert_array_equal(plain.decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.slow
 def test_one_parameter_alone() -> None:
     model = BudgetSVC(C=3.0, gamma="tune", budget=20, random_state=0).fit(X, Y)
     assert model.C_ == 3.0
@@ -50,6 +52,7 @@ def test_one_parameter_alone() -> None:
     assert scaled.C_ >= 1.0
 
 
+@pytest.mark.slow
 def test_copies_keep_the_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     let_time_pass_by_looking(monkeypatch, seconds=1e-4)
     model = tuned(time_limit=3.0).fit(X, Y)
@@ -70,6 +73,7 @@ def test_what_was_found_is_forgotten_by_another_fit() -> None:
     assert not hasattr(model, "cv_results_")
 
 
+@pytest.mark.slow
 def test_regression() -> None:
     target = np.sin(3 * X[:, 0]) + X[:, 1]
     model = BudgetSVR(C="tune", budget=30, random_state=0, time_limit=20).fit(X, target)
@@ -77,6 +81,7 @@ def test_regression() -> None:
     assert model.score(X, target) > 0.9
 
 
+@pytest.mark.slow
 def test_the_budget_has_a_curve() -> None:
     model = BudgetSVC(C="tune", gamma="tune", random_state=0).fit(BOARD, FIELDS)
     curve = model.budget_curve_

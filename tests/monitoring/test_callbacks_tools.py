@@ -113,6 +113,7 @@ def test_a_pipeline_hands_callbacks_down() -> None:
     assert pipe[-1]._skl_callbacks == [inner]
 
 
+@pytest.mark.slow
 @needs_callbacks
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_grid_search_hands_callbacks_down(n_jobs: int) -> None:
@@ -167,6 +168,7 @@ def test_progress_bars_end_with_an_error(capsys: pytest.CaptureFixture[str]) -> 
 # ---- older versions of scikit-learn ----
 
 
+@pytest.mark.slow
 def test_without_callbacks_in_scikit_learn_nothing_changes() -> None:
     script = """
         import sys

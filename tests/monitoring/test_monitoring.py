@@ -165,6 +165,7 @@ def test_a_view_can_predict_as_if_the_fit_were_over() -> None:
     assert "_watcher" not in vars(last)
 
 
+@pytest.mark.slow
 def test_time_of_monitors_does_not_count() -> None:
     model = machine(epochs=2, time_limit=1.0, monitor=Views(100, sleep=0.2))
     started = time.perf_counter()

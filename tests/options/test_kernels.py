@@ -189,6 +189,7 @@ def test_sparse_input_in_any_form() -> None:
             np.testing.assert_array_equal(other.indices, kept.indices)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("budget", [10, None])
 @pytest.mark.parametrize("name", KERNELS)

@@ -69,6 +69,7 @@ PROBLEMS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("precision", "rel"), [("double", 1e-6), ("single", 1e-3)])
 @pytest.mark.parametrize("C", [1e-6, 0.1, 10.0, 1e3])
 @pytest.mark.parametrize("name", PROBLEMS)

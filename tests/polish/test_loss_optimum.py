@@ -137,6 +137,7 @@ def solve(
     return found, replace(machine_of(targets, G), free=free), w
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("constant", "free"), [(False, False), (True, False), (True, True)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("name", LOSSES)

@@ -26,6 +26,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory):
     return look_at(pages, folder)
 
 
+@pytest.mark.slow
 def test_the_console_stays_empty(seen) -> None:
     assert seen[1] == []
 

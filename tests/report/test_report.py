@@ -78,6 +78,7 @@ def test_every_kind_has_a_page(made, tmp_path: Path) -> None:
     assert "nan" not in text.lower().split()
 
 
+@pytest.mark.slow
 def test_numbers_on_the_page_are_those_of_the_model(tmp_path: Path) -> None:
     model, X, y = subjects.many_classes()
     model.report(X, y, tmp_path / "page.html")
@@ -90,6 +91,7 @@ def test_numbers_on_the_page_are_those_of_the_model(tmp_path: Path) -> None:
     assert "The fit as its trace has seen it." in text
 
 
+@pytest.mark.slow
 def test_a_search_shows_its_grid_and_its_curve(tmp_path: Path) -> None:
     search, X, y = subjects.search()
     search.report(X, y, tmp_path / "page.html")
@@ -108,6 +110,7 @@ def test_names_and_labels_are_text(tmp_path: Path) -> None:
     assert subjects.EVIL in " ".join(outline(page).text)
 
 
+@pytest.mark.slow
 def test_a_model_from_a_file_has_a_page(tmp_path: Path) -> None:
     for made in (subjects.binary, subjects.regression, subjects.one_class, subjects.pipeline):
         model, X, y = made()

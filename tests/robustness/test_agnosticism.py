@@ -221,6 +221,7 @@ def run_with(level: str | None) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_instruction_sets_agree_to_rounding() -> None:
     widest, again, baseline = run_with(None), run_with(None), run_with("baseline")
     assert widest == again

@@ -138,6 +138,7 @@ def test_a_dual_point_of_another_loss_proves_nothing() -> None:
     assert anew.objective_[0] == pytest.approx(P, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
 def test_a_warm_start_certifies_other_weights(loss: str) -> None:
     X, y = make_classification(1000, 10, random_state=0, flip_y=0.2)
@@ -180,6 +181,7 @@ def test_other_outputs_are_refused(first: Any, then: Any, call: str) -> None:
     assert model.converged_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", ["ovr", "weston-watkins"])
 def test_a_warm_start_certifies_several_classes(multi_class: str) -> None:
     X, y = make_blobs(600, 3, centers=4, cluster_std=4, random_state=0)
@@ -311,6 +313,7 @@ def test_early_stopping_holds_no_whole_class_out(seed: int) -> None:
 OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in (Merge(n_terms=4), "project")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maintenance", ["merge", *OTHERS])
 def test_after_all_changes_the_model_is_as_good_as_a_new_one(
     moons: tuple[Array, Array], maintenance: Any

@@ -24,6 +24,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("delay", [0.05, 0.4])
 @pytest.mark.parametrize("phase", ENDLESS)
 @pytest.mark.parametrize("task", ["two classes", "many classes", "regression", "one class"])

@@ -38,6 +38,7 @@ def test_threads_change_nothing(subject: str, form: Any, memory_limit: float) ->
     assert all(bits == found[0] for bits in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
 def test_threads_change_nothing_for_many_rows(loss: str) -> None:
     X, y = make_moons(20_000, noise=0.3, random_state=0)
@@ -55,6 +56,7 @@ def test_very_many_threads_change_nothing() -> None:
     assert _bits(model.set_params(n_jobs=100_000).fit(X, y)) == one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_threads_of_blas_change_nothing(precision: Any) -> None:
     """Also in what a fitted machine answers: not our threads alone, those of BLAS as well."""

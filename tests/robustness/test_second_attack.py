@@ -84,6 +84,7 @@ def test_subclasses_of_arrays() -> None:
         machine_of(changed(("state", "model", "points"), np.zeros((5, 3)).view(np.recarray)))
 
 
+@pytest.mark.slow
 def test_a_record_without_end() -> None:
     bomb: Any = 1
     for _ in range(15):
@@ -135,6 +136,7 @@ def test_parameters_of_hundreds_of_digits(name: str) -> None:
 # ---- where there is nobody to write to ----
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize("closed", ["2>&-", ">&-"])
 def test_closed_streams(closed: str) -> None:

@@ -123,6 +123,7 @@ def _rounds() -> list[int]:
     return [_PER_ROUND] * full + [rest] * (rest > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "count"), list(enumerate(_rounds())))
 def test_no_sequence_of_calls_gives_a_wrong_answer(number: int, count: int) -> None:
     machine = type("Calls", (Calls,), {})

@@ -150,6 +150,7 @@ def test_there_is_never_more_than_there_is_room_for() -> None:
         _core.read_libsvm(text, 1, -1, *arrays)
 
 
+@pytest.mark.slow
 def test_mutations_are_read_or_refused() -> None:
     """Whatever stands there: rows before the fault are whole, and indices in range."""
     rng = np.random.default_rng(0)

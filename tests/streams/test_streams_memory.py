@@ -44,6 +44,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path, suffix):
 _WIDE = 1 << 19
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", [0, -1, 7, False])
 @pytest.mark.parametrize(
     "line",

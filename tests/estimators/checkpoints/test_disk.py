@@ -65,6 +65,7 @@ def expected() -> str:
         return bits(SCENARIO.train(SCENARIO.model()))
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_checkpoint_and_the_run(tmp_path: Path, expected: str) -> None:
     path = tmp_path / "it"
     with pytest.raises(Breaks):
@@ -80,6 +81,7 @@ def test_a_full_disk_leaves_the_checkpoint_and_the_run(tmp_path: Path, expected:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_from_the_beginning(tmp_path: Path, expected: str) -> None:
     said, warning = output(LIMITED, tmp_path / "it", 5000, 1e9)
     assert said == expected
@@ -96,6 +98,7 @@ def sealed() -> Iterator[Path]:
         folder.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="folders are sealed in other ways here")
 def test_a_folder_that_cannot_be_written_to(sealed: Path) -> None:
     (said,) = output(FORBIDDEN, sealed / "it")

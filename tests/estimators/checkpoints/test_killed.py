@@ -14,6 +14,7 @@ KILLS = 5  # of each
 NAMES = ["two classes", "early stopping", "outputs one by one", "stream of pairs"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no SIGKILL here")
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     tests = Path(__file__).parents[2]

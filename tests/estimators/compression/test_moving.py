@@ -73,6 +73,7 @@ def test_too_much_work_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(moved(model, model.points[:5], 1), model.points[:5])
 
 
+@pytest.mark.slow
 def test_sparse_terms_keep_their_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
     X = sparse.random_array((400, 9000), density=0.001, rng=0, format="csr")
     y = np.asarray(X[:, :4500].sum(axis=1) > X[:, 4500:].sum(axis=1)).ravel()

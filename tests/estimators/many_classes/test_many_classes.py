@@ -187,6 +187,7 @@ def test_copies_predict_the_same(blobs, options, tmp_path):
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.slow
 def test_model_selection(blobs):
     X, y = blobs
     pipeline = make_pipeline(StandardScaler(), make(gamma="scale"))

@@ -104,6 +104,7 @@ def xor_stream(n, rows=5000):
         yield noisy_xor(rows, 100 + seed)
 
 
+@pytest.mark.slow
 def test_a_stream_is_as_good_as_all_rows_at_once():
     X_test, y_test = noisy_xor(20_000, 99)
     streamed = make().fit_stream(xor_stream(200_000))

@@ -62,6 +62,7 @@ def assert_uniform(counts: np.ndarray, pairs: int, repeats: int, size: int = 20)
 ONE_BY_ONE = pytest.param([1] * 100, marks=pytest.mark.slow)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sizes", [[100], ONE_BY_ONE, [13] * 8, [20, 80], [19, 81], [21, 79]])
 def test_the_sample_is_uniform(sizes: list[int]) -> None:
     counts, pairs = np.zeros(100), 0

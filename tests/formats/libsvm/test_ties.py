@@ -57,6 +57,7 @@ def test_ties_of_models_from_libsvm(tmp_path: Path) -> None:
     assert tied > 5  # or else nothing is shown
 
 
+@pytest.mark.slow
 def test_ties_on_other_runtimes(tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     path = tmp_path / "a"

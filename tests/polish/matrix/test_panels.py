@@ -341,6 +341,7 @@ def test_half_of_the_time_is_left_where_nobody_knows_what_all_values_take() -> N
     assert solve(given, matrix, how).converged
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_ones_too")
 def test_visits_to_rows_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Coordinate ascent takes over where Newton's method ends, on a working set of bounded size."""

@@ -21,6 +21,7 @@ def data() -> tuple[Any, Any]:
     )
 
 
+@pytest.mark.slow
 def test_the_core_solves_pairs_of_a_large_C(
     data: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

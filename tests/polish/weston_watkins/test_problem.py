@@ -222,12 +222,14 @@ def test_it_stops_when_told_to() -> None:
     assert objective(G, labels, box, found.w) == pytest.approx(found.primal, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_tolerance_beyond_rounding_errors_comes_to_an_end() -> None:
     matrix, _, labels = make_problem(n=60, n_classes=3)
     never = solve_weston_watkins(matrix, classes(labels, 3, np.ones(60)), solving(0.0, 10**9))
     assert never.gap < 1e-6
 
 
+@pytest.mark.slow
 def test_memory_of_many_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all rows and classes there are no arrays but one in single precision."""
     monkeypatch.setattr(_weston_watkins, "_FEWEST_VARIABLES", 1 << 15)

@@ -276,9 +276,8 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         """Keep what was found, and show it."""
         self._take_over(outcome)
         polished, state = outcome.polished, (outcome.model, outcome.polished.alpha)
-        objective = (polished.primal, polished.dual)
-        moment = PolishMoment(polished.gap, polished.passes, objective, lambda: state, last=True)
-        observers.in_polish(moment)
+        seen = polished.gap, polished.passes, (polished.primal, polished.dual)
+        observers.in_polish(PolishMoment(*seen, lambda: state, last=True))
         return outcome
 
     def _take_over(self, outcome: Outcome) -> None:
