@@ -22,6 +22,7 @@ def blobs() -> tuple[Any, Any]:
     return da.from_array(X, chunks=(300, 2)), da.from_array(y, chunks=300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 def test_a_model_does_not_depend_on_who_shares_rounds(
     multi_class: str, client: Any, monkeypatch: pytest.MonkeyPatch

@@ -86,6 +86,7 @@ def test_names_and_option_objects_are_the_same(moons):
     )
 
 
+@pytest.mark.slow
 def test_model_selection_and_calibration(moons):
     X, y = moons
     pipeline = make_pipeline(StandardScaler(), BudgetSVC(budget=30, random_state=0))
