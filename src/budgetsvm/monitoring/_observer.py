@@ -89,7 +89,9 @@ class PolishMoment:
     objective: tuple[float, float] | None = None  #: P and D; None: not known of all outputs
     #: the model and the dual variables, where P and D are known
     state: Callable[[], tuple[KernelExpansion, NDArray[Any] | None]] | None = None
-    last: bool = False  #: this is the model that is kept; its bias may have changed where P does not mind
+    last: bool = (
+        False  #: this is the model that is kept; its bias may have changed where P does not mind
+    )
 
 
 class FitObserver:
