@@ -2,8 +2,8 @@
 
 A visit without a step costs nothing if the values f(x_i) of all rows are kept: a step changes them by one row of the kernel
 matrix. Late in a run steps are few, so that this is far cheaper than evaluating thousands of terms at every visit; the
-solvers are those of equations (3) and (4). Values are summed up in single precision, which takes a fifth of the time: its errors,
-some 10⁻⁴ at the end, are far below what decides about a step.
+solvers are those of equations (3) and (4). Values are summed up in single precision, where a step takes a third of the time: its
+errors, by estimate 10⁻⁴ at the end, are far below what decides about a step.
 """
 
 from collections import OrderedDict

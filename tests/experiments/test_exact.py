@@ -222,6 +222,14 @@ def test_a_choice_stands_unless_it_is_worse_by_more_than_luck() -> None:
     assert grid(1.0).rank == 2
 
 
+def test_kernel_rows_that_gave_way_are_computed_anew() -> None:
+    """Room for three of them: what is asked for is right all the same."""
+    X = load(MADE.name, None, 60).X
+    some, everything = all_rows.KernelRows(X, 0.5, 3 * 4 * 60), all_rows.KernelRows(X, 0.5)
+    for i in np.random.default_rng(0).integers(6, size=100).tolist():
+        np.testing.assert_array_equal(some[i], everything[i])
+
+
 @pytest.mark.parametrize("solver", ["sca", "sgd"])
 def test_solvers_that_keep_all_values_make_the_same_steps(solver: str) -> None:
     """With the visits of the software, the shares per epoch are the same."""
