@@ -16,6 +16,7 @@ from experiments.curves import (
 from experiments.further import (
     all_rows,
     convergence,
+    feature_maps,
     iteration_cost,
     linear,
     other_duals,
@@ -61,6 +62,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "linear": linear,
     "iteration": iteration_cost,
     "strategies": strategies,
+    "feature-maps": feature_maps,
     "readiness": readiness,
     "other-duals": other_duals,
 }

@@ -5,30 +5,19 @@ from typing import Any
 import numpy as np
 
 from experiments.curves.accuracy import draw_percent, frame_accuracy
-from experiments.curves.panels import (
-    as_data,
-    column,
-    draw_over_epochs,
-    draw_over_time,
-    final,
-    learning,
-)
+from experiments.curves.budget_claims import Budgets, claims, dual_falls
+from experiments.curves.panels import as_data, draw_over_epochs, draw_over_time, final
 from experiments.curves.runs import budgets, curve_jobs, gather
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import remark
 from experiments.report import ticks
-from experiments.report.content import Claim, Picture, Section
+from experiments.report.content import Picture, Section
 from experiments.report.style import add_legend, look, new_figure
-from experiments.report.wording import judge, tally
 from experiments.running.jobs import Job, Result, Results
 from experiments.scope import Scope
 
 _METHODS = ("bsca", "bsca-default", "two-phase")
-_RISEN = 0.1  # a P that ends by this share above its least has drifted
-_MUCH = 1.5  # times as fast
-_LESS = 0.5  # points: what a budget may lack, and still suffices
-_LEVELS = (5.0, 2.0, 1.0, 0.5)  # points below the exact SVM
 
 
 def jobs(scope: Scope) -> list[Job]:
@@ -40,20 +29,15 @@ def section(scope: Scope, results: Results) -> Section:
     """Draw accuracy and objectives over time, and the drift over many epochs."""
     runs = gather(scope, results, _METHODS, budgets(scope)[:2])
     exact = {spec.name: exact_accuracy(scope, results, spec) for spec in scope.specs}
-    pictures = [_accuracy(scope, runs, exact), _objectives(scope, runs), _drift(scope, runs)]
+    plain = {(name, budget): some for (name, m, budget), some in runs.items() if m == "bsca"}
+    found = Budgets(plain, exact, *budgets(scope)[:2])
+    pictures = [_accuracy(scope, runs, exact), _objectives(scope, runs), _drift(scope, runs, found)]
     text = (
         "A smaller budget makes epochs faster. The last figure looks for the drift that the paper reports: α, and with it "
         "D and P, grow as the budgeted model loses what the steps put into it. The polish has no such drift: it solves the problem in the "
         "span of the terms to a certified optimum."
     )
-    claims = [
-        _speed_claim(scope, runs),
-        _suboptimal(scope, runs),
-        _suffices(scope, runs),
-        _larger_is_faster(scope, runs, exact),
-        _drift_claim(scope, runs),
-    ]
-    return Section("Effect of the budget", [text], pictures, claims)
+    return Section("Effect of the budget", [text], pictures, claims(found))
 
 
 def _accuracy(scope: Scope, runs: dict[Any, list[Result]], exact: dict[str, float]) -> Picture:
@@ -119,7 +103,7 @@ def _frame(axes: Any, title: str, best: list[Result]) -> None:
     axes.set(title=title, ylabel="objective")
 
 
-def _drift(scope: Scope, runs: dict[Any, list[Result]]) -> Picture:
+def _drift(scope: Scope, runs: dict[Any, list[Result]], found: Budgets) -> Picture:
     sizes = budgets(scope)[:2]
 
     def draw() -> Any:
@@ -140,127 +124,8 @@ def _drift(scope: Scope, runs: dict[Any, list[Result]]) -> Picture:
 
     caption = (
         f"BSCA with the paper's merging, {scope.seeds} seeds, median and range. D is the true dual objective of α. 1ᵀα − ½‖w̃‖² (thin) has the budgeted "
-        f"model where D has w(α). At the end D is below its best {_falls(scope, runs)}."
+        f"model where D has w(α). At the end D is below its best {dual_falls(found)}."
     )
     named = {key: seeds for key, seeds in runs.items() if key[1] == "bsca"}
     data = as_data(named, ("data", "method", "budget"))
     return Picture("drift", "Drift of the objectives over many epochs", caption, draw, data)
-
-
-# ---- what the paper says about it ----
-
-
-def _rise(runs: list[Result]) -> float:
-    """Return by what share the median P ends above its least."""
-    values = np.median([column(run, "primal")[learning(run)] for run in runs], axis=0)
-    return float(values[-1] / values.min() - 1)
-
-
-def _drift_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
-    small, usual = budgets(scope)[:2]
-    rises = {
-        spec.name: (_rise(runs[spec.name, "bsca", small]), _rise(runs[spec.name, "bsca", usual]))
-        for spec in scope.specs
-    }
-    drifting = {name: at_small > _RISEN for name, (at_small, _) in rises.items()}
-    listed = ", ".join(f"{name} {100 * a:.0f} | {100 * b:.0f} %" for name, (a, b) in rises.items())
-    seen = f"P rises by more than {100 * _RISEN:.0f} % {tally(drifting)}; D falls {_falls(scope, runs)}. P at the end above its least, B = {small} | {usual}: {listed} (rule: P rises everywhere)"
-    statement = (
-        f"A drift of the dual solver, in particular at B = {small}, with both objectives rising."
-    )
-    return Claim(statement, "appendix B", seen, judge([*drifting.values()]))
-
-
-def _speed_claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
-    small, usual = budgets(scope)[:2]
-    ratios = {
-        spec.name: float(
-            min(run["cpu"] for run in runs[spec.name, "bsca", usual])
-            / min(run["cpu"] for run in runs[spec.name, "bsca", small])
-        )
-        for spec in scope.specs
-    }
-    faster = {name: ratio >= _MUCH for name, ratio in ratios.items()}
-    listed = ", ".join(f"{name} {ratio:.1f}" for name, ratio in ratios.items())
-    seen = f"{_MUCH:g} times as fast or more {tally(faster)}. Seconds of the processor at B = {usual} / B = {small}, least of all seeds: {listed} (rule: {_MUCH:g} everywhere)"
-    statement = f"B = {small} is much faster than B = {usual} for the same number of epochs."
-    return Claim(statement, "appendix B", seen, judge([*faster.values()]))
-
-
-def _falls(scope: Scope, runs: dict[Any, list[Result]]) -> str:
-    """Say where D at the small budget ends below its best, by more than a tenth of it."""
-    met = {}
-    for spec in scope.specs:
-        some = runs[spec.name, "bsca", budgets(scope)[0]]
-        values = np.median([column(run, "dual")[learning(run)] for run in some], axis=0)
-        met[spec.name] = bool(values[-1] < values.max() - _RISEN * abs(values.max()))
-    return tally(met)
-
-
-def _late_score(runs: list[Result]) -> float:
-    """Return the median accuracy in % over the last quarter of the run, mean over seeds."""
-    found = []
-    for run in runs:
-        scores = np.array(run["often"]["score"])
-        found.append(100 * float(np.median(scores[-max(1, len(scores) // 4) :])))
-    return float(np.mean(found))
-
-
-def _lost(scope: Scope, runs: dict[Any, list[Result]]) -> dict[str, float]:
-    """Return by how many points the small budget is behind the usual one, late."""
-    small, usual = budgets(scope)[:2]
-    return {
-        spec.name: _late_score(runs[spec.name, "bsca", usual])
-        - _late_score(runs[spec.name, "bsca", small])
-        for spec in scope.specs
-    }
-
-
-def _suboptimal(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
-    lost = _lost(scope, runs)
-    behind = {name: value > _LESS for name, value in lost.items()}
-    listed = ", ".join(f"{name} {value:.2f}" for name, value in lost.items())
-    return Claim(
-        f"For some of the problems B = {budgets(scope)[0]} is already rather small, resulting in sub-optimal learning.",
-        "appendix B",
-        f"BSCA is behind by more than {_LESS:g} points {tally(behind)}. Points that B = {budgets(scope)[0]} lacks to B = {budgets(scope)[1]} in the last quarter: {listed} (rule: on one at least)",
-        "held" if any(behind.values()) else "did not hold",
-    )
-
-
-def _suffices(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
-    lost = _lost(scope, runs)
-    named = [name for name in lost if name in ("SUSY", "COVTYPE")] or list(lost)
-    enough = {name: lost[name] <= _LESS for name in named}
-    return Claim(
-        f"The small budget B = {budgets(scope)[0]} suffices on COVERTYPE and SUSY.",
-        "appendix B",
-        f"It suffices {tally(enough)}. Points that it lacks to B = {budgets(scope)[1]} in the last quarter: {', '.join(f'{n} {lost[n]:.2f}' for n in named)} (rule: {_LESS:g} at most, on both)",
-        judge([*enough.values()]),
-    )
-
-
-def _larger_is_faster(
-    scope: Scope, runs: dict[Any, list[Result]], exact: dict[str, float]
-) -> Claim:
-    """On IJCNN: seconds until the median accuracy over seeds is within some points of the exact SVM."""
-    name = "IJCNN" if "IJCNN" in exact else scope.specs[0].name
-    met, texts = [], []
-    for points in _LEVELS:
-        times = []
-        for budget in budgets(scope)[:2]:
-            found = []
-            for run in runs[name, "bsca", budget]:
-                good = np.array(run["often"]["score"]) >= (exact[name] - points) / 100
-                found.append(run["often"]["cpu"][int(np.argmax(good))] if good.any() else np.inf)
-            times.append(float(np.median(found)))
-        if np.isfinite(times).any():
-            met.append(times[1] < times[0])
-            shown = [f"{t:.2f} s" if np.isfinite(t) else "never" for t in times]
-            texts.append(f"within {points:g} points {' | '.join(shown)}")
-    return Claim(
-        f"On IJCNN, where the epochs do not suffice for B = {budgets(scope)[0]}, the solver with B = {budgets(scope)[1]} is significantly faster.",
-        "appendix B",
-        f"The larger budget is there first at {sum(met)} of {len(met)} levels that one of both reaches. Seconds of the processor, B = {budgets(scope)[0]} | {budgets(scope)[1]}: {'; '.join(texts) or 'no level is reached'} (rule: first at all of them)",
-        judge(met),
-    )

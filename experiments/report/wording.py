@@ -29,7 +29,9 @@ def judge(met: Sequence[bool]) -> Verdict:
 
 def tally(met: Mapping[str, bool]) -> str:
     """Say in which cases something is so: what a verdict rests on."""
-    yes, no = ([name for name, value in met.items() if value is wanted] for wanted in (True, False))
+    yes, no = (
+        [name for name, value in met.items() if bool(value) is wanted] for wanted in (True, False)
+    )
     if not no:
         return f"on all {len(yes)}" if len(yes) > 1 else f"on {yes[0]}"
     if not yes:

@@ -31,7 +31,7 @@ _ERRORS = 2.0  # standard errors of a difference: what is no farther apart may b
 _ABOUT = (
     "The paper tuned C and γ on an integer grid of exponents of two by cross-validation with LIBSVM, *i.e., aiming for the best possible performance of the non-budgeted machine*. We "
     f"repeat that on the cells around its choice, for the exact SVM on {_ROWS['svc']:,} rows and for models on a budget on {_ROWS['budget']:,}: does the choice stand? The best of so many cells is in part the luckiest, "
-    "so we compare it with the choice by the differences of the same folds; their standard error counts that training rows of different folds overlap (Nadeau & Bengio 2003)."
+    "so for every fold we take the cell that is best on the others, and compare it with the choice on this one; the standard error of the differences counts that training rows of different folds overlap (Nadeau & Bengio 2003)."
 )
 
 
@@ -128,10 +128,19 @@ class Grid:
         return 1 + int((self.accuracy > self.accuracy[self.choice]).sum())
 
     def loss(self) -> tuple[float, float]:
-        """Return what the paper's choice lacks to the best cell, and the standard error of that difference."""
-        differences = self.folds[self.best] - self.folds[self.choice]
+        """Return what the paper's choice lacks to the best cell, and the standard error of that.
+
+        The best of so many cells is in part the luckiest. So it is chosen anew for every fold, by the others,
+        and compared on the one that it has not seen.
+        """
+        differences = np.array([self._loss_on(fold) for fold in range(_FOLDS)])
         variance = float(differences.var(ddof=1)) * (1 / _FOLDS + 1 / (_FOLDS - 1))
         return float(differences.mean()), float(np.sqrt(variance))
+
+    def _loss_on(self, fold: int) -> float:
+        others = np.delete(self.folds, fold, axis=2).mean(axis=2)
+        best = divmod(int(np.argmax(others)), len(self.gamma))
+        return float(self.folds[best][fold] - self.folds[self.choice][fold])
 
     def stands(self) -> bool:
         """Whether the paper's choice may be the best."""
@@ -238,7 +247,7 @@ def _table(grids: Sequence[Grid]) -> Table:
         "difference",
         "error",
     )
-    caption = f"The best cell of each grid and the paper's choice: accuracy in %, mean of {_FOLDS} folds, and their difference with its standard error."
+    caption = f"The best cell of each grid and the paper's choice: accuracy in %, mean of {_FOLDS} folds. Difference: of the cell that is best on four folds and of the paper's choice, on the fifth, with its standard error."
     title = "The best hyper-parameters"
     return Table("search-best", title, caption, Data(columns, shown), Data(names, numbers))
 
@@ -260,9 +269,9 @@ def _claim(grids: dict[str, list[Grid]]) -> Claim:
         for place, name in enumerate(names)
     ]
     return Claim(
-        "C and γ of table 1 are the best of the grid by cross-validation.",
-        "table 1; appendix A",
-        f"The choice stands {tally(stands)}. What it lacks to the best of 25 cells, exact SVM | budget, in points: {'; '.join(texts)} (rule: no more than {_ERRORS:g} standard errors of the difference, by both machines)",
+        "C and γ were tuned with grid search and cross-validation, aiming for the best possible performance of the non-budgeted machine.",
+        "section 5; table 1; appendix A",
+        f"The choice stands {tally(stands)}. What it lacks to the best of 25 cells, chosen by other folds, exact SVM | budget, in points: {'; '.join(texts)} (rule: no more than {_ERRORS:g} standard errors of the difference, by both machines)",
         judge([*stands.values()]),
     )
 

@@ -29,7 +29,7 @@ _PARAGRAPHS = (
         "The ratio is 0/0 at coordinates that fulfil their KKT conditions, which we leave out (a "
         "coordinate counts as such if its exact step is below 10⁻⁹). But where w̃ would move such a "
         "coordinate, the ratio is −x/0 and the right E is "
-        "infinite; this is the case at many visits (last column of the second table). So beside E we "
+        "infinite; this is the case at many visits (last column of *How often the theorem and the step behind it fail*). So beside E we "
         "look at Ē = 1 − Σ J(w̃) / Σ J(w), which is finite, never larger, zero for w̃ = w, and all that "
         "a bound on the expected progress needs."
     ),
