@@ -34,6 +34,8 @@ print(
 )
 print(f"the most frequent label: {labels_test.value_counts(normalize=True).iloc[0]:.1%}")
 print(f"chosen: {machine.best_params_}, {len(machine.support_vectors_)} terms")
+if not machine.search_complete_:
+    print(f"the search was not over after {SECONDS} s: more SECONDS may find better ones")
 print(budgetsvm.diagnose(model, rows_test, labels_test))
 budgetsvm.report(model, rows_test, labels_test, "report.html")
 joblib.dump(model, "model.joblib")

@@ -92,6 +92,7 @@ def test_no_time_leaves_the_default() -> None:
         model = tuned(budget=50, time_limit=1e-6).fit(X, y)
     assert stays(model)
     assert np.isnan(model.best_score_)
+    assert not model.search_complete_
 
 
 def test_little_time_is_enough_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:

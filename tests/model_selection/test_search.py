@@ -181,6 +181,7 @@ def test_a_time_limit_gives_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> 
     assert 0 < np.count_nonzero(tried) < len(tried)
     assert search.best_index_ in np.flatnonzero(tried)
     assert search.best_estimator_.score(rows, labels) > 0.9
+    assert not search.search_complete_
 
 
 def test_without_time_for_a_cell_a_search_guesses() -> None:
@@ -189,6 +190,13 @@ def test_without_time_for_a_cell_a_search_guesses() -> None:
         hardly = BudgetSVCCV(budget=50, time_limit=1e-6, random_state=0).fit(rows, labels)
     assert np.isnan(hardly.best_score_)
     assert 0.1 < hardly.best_params_["C"] < 1000
+    assert not hardly.search_complete_
+
+
+def test_a_search_says_that_it_had_the_time_that_it_needed() -> None:
+    for limit in (None, 1000.0):
+        search = BudgetSVCCV([1.0, 4.0], [1.0, 2.0], budget=10, time_limit=limit, random_state=0)
+        assert search.fit(X, Y).search_complete_
 
 
 def test_progress_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,6 +147,8 @@ best_score_ : float
     The mean score (accuracy, or R²) of that on rows held out: the best of many, and so a little too good to be true.
 cv_results_ : dict of ndarray
     All cells that were looked at, as :class:`budgetsvm.model_selection.BudgetSVCCV` has them.
+search_complete_ : bool
+    Where C or gamma are "tune": whether all was tried that was worth it; False: `time_limit` came first.
 budget_curve_ : dict of ndarray
     Where `budget` is "auto", too: the budgets that were tried, the best C of each, and its scores.
 """

@@ -48,6 +48,8 @@ cv_results_ : dict of ndarray
     As ``GridSearchCV`` has them. A cell that was abandoned has scores of the folds that it was tried on, maybe of a sample
     of the rows: ``n_splits`` and ``n_rows`` say of how many folds and training rows. Its rank is behind those that were tried
     on more. Fit times count a part of the terms, which all C share.
+search_complete_ : bool
+    Whether all was tried that was worth it; False: `time_limit` came first, and more time may find better parameters.
 budget_curve_ : dict of ndarray
     Where `budget` is "auto": ``budget``, and of each the best ``C``, ``mean_test_score`` and ``std_test_score``.
 n_splits_ : int

@@ -82,6 +82,7 @@ class Search(Reports, TakesParameters):
         self.cv_results_, self.best_index_ = found.results, found.index
         self.best_params_, self.best_score_ = found.parameters, found.score
         self.n_splits_, self.scorer_ = found.n_splits, found.scorer
+        self.search_complete_ = found.complete
         for name in ("budget_curve_", "best_estimator_", "refit_time_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if found.curve is not None:

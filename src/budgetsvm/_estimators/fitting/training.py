@@ -13,7 +13,7 @@ FULL, SPAN = "full problem", "span"
 #: The attributes that a certificate is made of.
 CERTIFICATE = ("duality_gap_", "objective_", "converged_", "certifies_")
 #: The attributes that a search leaves.
-TUNED = ("best_params_", "best_score_", "cv_results_", "budget_curve_")
+TUNED = ("best_params_", "best_score_", "cv_results_", "search_complete_", "budget_curve_")
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,6 +95,7 @@ class BudgetCurve:
         self._rows = int(scores.rows[C, line])
         self._best_C = {budgets.first: C}
         self._pace = self._measured(line, budgets.first)
+        self.complete = True  # nothing was left out for want of time
 
     def run(self, progress: SearchProgress) -> int:
         """Try larger budgets as long as they are better, smaller ones as long as they are as good; return the best cell."""
@@ -131,6 +132,7 @@ class BudgetCurve:
     def _try(self, budget: int, gammas: list[int], progress: SearchProgress) -> bool:
         """Return whether there was time for this budget."""
         if not self._afford(budget, len(gammas)):
+            self.complete = False
             return False
         lines = [self._line_of(budget, gamma) for gamma in gammas]
         progress.at(f"{budget:,} terms")
@@ -138,6 +140,7 @@ class BudgetCurve:
         heats = replace(self._heats, deadline=self._ends - self._refit_seconds(budget))
         found = heats.run(tasks, lambda: None)
         if len(found) < len(tasks) or any(len(t.scores) < len(self._Cs) for t in found):
+            self.complete = False
             return False
         for heat in found:
             self._scores.add(heat)
@@ -161,7 +164,7 @@ class BudgetCurve:
         some = int(left / seconds) if left > 0 else 0
         if some < min(_FEWEST_SPLITS, len(self._splits)):
             return False
-        self._splits = self._splits[:some]
+        self._splits, self.complete = self._splits[:some], False
         return True
 
     def _refit_seconds(self, budget: int) -> float:

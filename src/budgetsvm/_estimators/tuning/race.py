@@ -41,23 +41,25 @@ class Race:
         # The C that lines are tried with on all splits.
         self._finals: dict[int, NDArray[np.int64]] = {}
         self._pace = 0.0  # seconds per line and training row, in all threads
+        self._all_lines = True  # there was time for all that were worth it
 
-    def run(self) -> None:
-        """Try cells until all that are worth it are known, or the time is up."""
+    def run(self) -> bool:
+        """Try cells until all that are worth it are known, or the time is up; return whether nothing was left out for it."""
         n_splits, rows = len(self._heats.splits), self._heats.most_rows
         looks = first_looks(n_splits)
         self._progress.expect(self._work(len(looks)))
         for sample in self._samples():
             if not self._stage(looks, sample, _looks(sample)):
-                return
+                return False
             self._lines = self._best_first()[: max(_FEWEST_LINES, -(-len(self._lines) // 2))]
         self._finals = {line: self._Cs(line, rows) for line in self._lines}
         # All at once keeps all threads busy; but where the time may be up, lines are to have the same splits.
         timed = np.isfinite(self._heats.deadline)
         for splits in [[k] for k in range(n_splits)] if timed else [[*range(n_splits)]]:
             if not self._stage(splits, rows, _name(rows, splits[0])):
-                return
+                return False
             self._lines = self._best_first()
+        return self._all_lines
 
     def _work(self, n_looks: int) -> dict[str, float]:
         """Return the stages that are to come, by their names, with the rows of each."""
@@ -79,7 +81,9 @@ class Race:
         """Leave out lines that there is no time for, the worst first; return whether there are some left."""
         left = self._heats.deadline - perf_counter()
         if np.isfinite(left) and self._pace > 0:
-            self._lines = self._lines[: int(left / (self._pace * rows))]
+            affordable = int(left / (self._pace * rows))
+            self._all_lines &= affordable >= len(self._lines)
+            self._lines = self._lines[:affordable]
         return bool(self._lines) and left > 0
 
     def _stage(self, splits: Sequence[int], rows: int, name: str) -> bool:

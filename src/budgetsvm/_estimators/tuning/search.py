@@ -78,6 +78,7 @@ class Found:
     scorer: Any
     seed: int
     curve: dict[str, NDArray[Any]] | None
+    complete: bool  #: nothing was left out for want of time
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
             range(len(heats.grid.lines)) if auto is None else curve_lines(heats.grid, auto.first)
         )
         race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
-        Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
+        complete = Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
         best = _best_cell(scores, heats, wanted.time_limit if wanted.refit else None)
         best = _middle_cell(scores, lines) if best is None else best
         curve = None
@@ -110,6 +111,7 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
             ends = np.inf if wanted.time_limit is None else started + wanted.time_limit
             curve = BudgetCurve(heats, scores, auto, best, ends=ends)
             best = curve.run(progress)
+            complete &= curve.complete
     results, index = scores.results(), best
     if auto is not None:  # of most budgets, only a few cells were ever meant to be tried
         results, index = _without_empty(results, best)
@@ -118,7 +120,7 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         beaten = default.is_beaten(scores, best)
         index = index if beaten else len(results["params"])
         results = with_cells(results, default.scores.results())
-    return Found(results, index, len(heats.splits), heats.scorer, heats.seed, table)
+    return Found(results, index, len(heats.splits), heats.scorer, heats.seed, table, complete)
 
 
 def _default(heats: Heats, auto: Candidates | None, progress: SearchProgress) -> DefaultCell:

@@ -35,7 +35,7 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
     parameters = machine.get_params(deep=False)
     machine._forget_certificate()  # and what a fit before has found
     vars(machine).update({k: v for k, v in vars(fitted).items() if k not in parameters})
-    results = found.parameters, found.score, found.results, found.curve
+    results = found.parameters, found.score, found.results, found.complete, found.curve
     vars(machine).update({k: v for k, v in zip(TUNED, results, strict=True) if v is not None})
 
 
