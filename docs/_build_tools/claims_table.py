@@ -1,6 +1,6 @@
-"""Write the claims that `make paper` has judged into docs/reproduction.md: ``python docs/_build_tools/claims_table.py [claims.csv]``.
+"""Write the claims that `make paper` has judged into docs/reproduction.md: ``python docs/_build_tools/claims_table.py [REPORT]``.
 
-The file is the one that the report has beside it, which is kept in docs/figures.
+REPORT is the folder of a report: its claims, and the figures that pages show, with their numbers, are kept in docs/figures.
 """
 
 import csv
@@ -39,11 +39,19 @@ def _place(where: str) -> int:
     return found[0] if found else len(_PLACES)
 
 
+def keep(report: Path) -> None:
+    """Copy the claims, and the figures that are shown, from a report."""
+    shutil.copyfile(report / "data" / "claims.csv", DATA)
+    for shown in DATA.parent.glob("*.png"):
+        shutil.copyfile(report / "figures" / shown.name, shown)
+        shutil.copyfile(report / "data" / f"{shown.stem}.csv", shown.with_suffix(".csv"))
+
+
 def _cell(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace("|", "\\|")
 
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        shutil.copyfile(sys.argv[1], DATA)
+        keep(Path(sys.argv[1]))
     PAGE.write_text(with_table(PAGE.read_text("utf-8"), table()), "utf-8")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.curves.panels import column, learning
+from experiments.curves.runs import luck_of_rows
 from experiments.report.content import Claim
 from experiments.report.wording import judge, tally
 from experiments.running.jobs import Result
@@ -17,6 +18,7 @@ _MUCH = 1.5  # times as fast
 _LESS = 0.5  # points: what a budget may lack, and still suffices
 _FAR = 1.0  # points below the exact SVM: no good result
 _LEVELS = (5.0, 2.0, 1.0, 0.5)  # points below the exact SVM
+_LEVEL = 0.1  # points: no difference
 _LARGE = 1.0  # a root mean square of f̃ − f as large as the margin: gradients say nothing any more
 _WHERE = "appendix B"
 _LARGEST = ("SUSY", "COVTYPE")
@@ -39,7 +41,12 @@ class Budgets:
     def late_score(self, name: str, budget: int) -> float:
         """Return the median accuracy in % over the last quarter of the run, mean over seeds."""
         scores = [np.array(run["often"]["score"]) for run in self.runs[name, budget]]
-        return 100 * float(np.mean([np.median(s[-max(1, len(s) // 4) :]) for s in scores]))
+        late = 100 * float(np.mean([np.median(s[-max(1, len(s) // 4) :]) for s in scores]))
+        return late - self._luck(name)
+
+    def _luck(self, name: str) -> float:
+        """Return by how many points frequent looks at a problem are too good."""
+        return luck_of_rows([*self.runs[name, self.small], *self.runs[name, self.usual]])
 
     def lacks(self, name: str) -> float:
         """Return by how many points the small budget is behind the usual one, late."""
@@ -49,7 +56,8 @@ class Budgets:
         """Return the seconds until the accuracy is within some points of the exact SVM, median over seeds."""
         found = []
         for run in self.runs[name, budget]:
-            good = np.array(run["often"]["score"]) >= (self.exact[name] - points) / 100
+            wanted = (self.exact[name] + self._luck(name) - points) / 100
+            good = np.array(run["often"]["score"]) >= wanted
             found.append(run["often"]["cpu"][int(np.argmax(good))] if good.any() else np.inf)
         return float(np.median(found))
 
@@ -137,7 +145,7 @@ def _mixed(found: Budgets) -> Claim:
         _WHERE,
         f"{'Either budget is first somewhere' if len(winners) > 1 else 'One budget is first everywhere' if winners else 'None gets there'}. First within {_FAR:g} point of the exact SVM, seconds of the processor, median of seeds: "
         f"{texts or 'none'}; on {len(found.exact) - len(first)} none is (rule: either budget is first somewhere)",
-        "held" if len(winners) > 1 else "did not hold",
+        "not tested" if not winners else "held" if len(winners) > 1 else "did not hold",
     )
 
 
@@ -148,7 +156,7 @@ def _suffices(found: Budgets) -> Claim:
     return Claim(
         f"The small budget B = {found.small} suffices on COVERTYPE and SUSY.",
         _WHERE,
-        f"It suffices {tally(enough)}. Points that it lacks to B = {found.usual} in the last quarter: {texts} (rule: {_LESS:g} at most, on both)",
+        f"It suffices {tally(enough)}. Points that it lacks to B = {found.usual} in the last quarter: {texts} (rule: {_LESS:g} at most, on both; our SUSY has 32,739 rows)",
         judge([*enough.values()]),
     )
 
@@ -175,14 +183,22 @@ def _larger_is_faster(found: Budgets) -> Claim:
 
 def _underpins(found: Budgets) -> Claim:
     """Whether the budget with the smaller P at the end has the greater accuracy, too."""
-    met = {}
+    met, level = {}, []
     for name in found.exact:
         P = [found.median(name, b, "primal")[-1] for b in (found.small, found.usual)]
-        met[name] = bool((P[1] < P[0]) == (found.lacks(name) > 0))
+        if abs(found.lacks(name)) < _LEVEL:
+            level.append(name)
+        else:
+            met[name] = bool((P[1] < P[0]) == (found.lacks(name) > 0))
+    lead = (
+        f"The budget with the smaller P at the end has the greater accuracy in the last quarter {tally(met)}"
+        if met
+        else "No data set tells"
+    )
     return Claim(
         "The objectives at both budgets (figure 7) underpin the results of the test accuracy.",
         _WHERE,
-        f"The budget with the smaller P at the end has the greater accuracy in the last quarter {tally(met)} (rule: everywhere)",
+        f"{lead}; accuracies are level on {', '.join(level) or 'none'} (rule: everywhere but where they differ by less than {_LEVEL:g} points)",
         judge([*met.values()]),
     )
 

@@ -17,6 +17,7 @@ _METHODS = ("bsgd", "bsca")
 _DEEP = 2.0  # points below the median of a run: a peak of significantly reduced performance
 _SKIPPED = 0.25  # of the looks at the beginning, where curves rise
 _MUCH = 1.5  # times as long
+MANY = 0.1  #: of the looks: a long series of peaks
 _LARGEST = ("SUSY", "COVTYPE")
 
 
@@ -108,12 +109,13 @@ def _series(both: _Pairs) -> Claim:
         name: difference(*([100 * share_of_peaks(run) for run in runs] for runs in pair))
         for name, pair in both.items()
     }
-    more = {name: gain.above for name, gain in gains.items()}
+    shares = {n: np.mean([share_of_peaks(run) for run in pair[0]]) for n, pair in both.items()}
+    more = {name: gain.above and shares[name] >= MANY for name, gain in gains.items()}
     return Claim(
         "For the primal solver there is a long series of peaks of significantly reduced performance.",
-        "section 5, Learning Performance; appendix B",
-        f"BSGD has more of them than BSCA {tally(more)}. Looks more than {_DEEP:g} points below the median of the run, in %: BSGD {_shares(both, 0)}; what BSGD has more than BSCA: {listed(gains, 1)} "
-        f"(rule: more, by over {RULE}, on every data set)",
+        "section 5, Learning Performance",
+        f"BSGD has many, and more than BSCA, {tally(more)}. Looks more than {_DEEP:g} points below the median of the run, in %: BSGD {_shares(both, 0)}; what BSGD has more than BSCA: {listed(gains, 1)} "
+        f"(rule: {100 * MANY:.0f} % or more, and more than BSCA by over {RULE}, on every data set)",
         judge([*more.values()]),
     )
 
@@ -129,7 +131,7 @@ def _largest(both: _Pairs) -> Claim:
     return Claim(
         "The peaks are particularly pronounced for the largest data sets SUSY and COVERTYPE.",
         "section 5, Learning Performance",
-        f"The most peaks of BSGD are on {' and '.join(worst)}. Looks that are peaks, in %: {_shares(both, 0)} (rule: these two are SUSY and COVTYPE; in part if one of both)",
+        f"The most peaks of BSGD are on {' and '.join(worst)}. Looks that are peaks, in %: {_shares(both, 0)} (rule: these two are SUSY and COVTYPE; in part if one of both. Our SUSY has 32,739 rows, and is among the smallest)",
         judge([name in _LARGEST for name in worst]),
     )
 

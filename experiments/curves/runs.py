@@ -103,6 +103,14 @@ def two_phases(scope: Scope, results: Results) -> dict[str, list[Result]]:
     return {name: seeds for (name, _, _), seeds in found.items()}
 
 
+def luck_of_rows(runs: Sequence[Result]) -> float:
+    """Return by how many points the accuracies of frequent looks, which are on some test rows, are too good.
+
+    The same models, at the end of the runs, have been tried on all.
+    """
+    return float(np.mean([100 * run["often"]["score"][-1] - run["accuracy"] for run in runs]))
+
+
 def _job_name(spec: Spec, method: str, budget: int | None, seed: int) -> str:
     return f"curves/{spec.name}-{method}-{budget or 'all'}-{seed}"
 

@@ -1,20 +1,21 @@
 """Both solvers without a budget: figure 4 of the paper (appendix B)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from experiments.curves.accuracy import frame_accuracy
 from experiments.curves.objective_claims import unrest
-from experiments.curves.panels import as_data, draw_over_epochs, in_percent
-from experiments.curves.peaks import share_of_peaks
+from experiments.curves.panels import as_data, column, draw_over_epochs, in_percent
+from experiments.curves.peaks import MANY, share_of_peaks
 from experiments.curves.runs import budgets, curve_job, curve_jobs, gather, two_phases
 from experiments.exact.reference import accuracy as exact_accuracy
 from experiments.exact.reference import jobs as exact_jobs
 from experiments.exact.reference import remark
 from experiments.problems import Spec
 from experiments.report.content import Claim, Picture, Section
-from experiments.report.error_bars import RULE, difference, listed
+from experiments.report.error_bars import RULE, Difference, difference, listed
 from experiments.report.style import add_legend, look, new_figure
 from experiments.report.wording import judge, tally
 from experiments.running.jobs import Job, Result, Results
@@ -24,7 +25,6 @@ _METHODS = ("sgd", "sca")
 _EPOCHS = 15
 _MOST_ROWS = 60_000  # beyond, a part of them: the number of terms grows with the rows
 _PART = 20_000
-_MANY = 0.1  # of the looks: many peaks
 
 
 def options(spec: Spec) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def jobs(scope: Scope) -> list[Job]:
         for method in _METHODS
         for seed in range(scope.seeds)
     ]
-    ours = curve_jobs(scope, ["two-phase"], budgets(scope)[1:2])
-    return [*runs, *ours, *exact_jobs(scope)]
+    limited = curve_jobs(scope, ["bsgd", "bsca", "two-phase"], budgets(scope)[1:2])
+    return [*runs, *limited, *exact_jobs(scope)]
 
 
 def section(scope: Scope, results: Results) -> Section:
@@ -56,7 +56,9 @@ def section(scope: Scope, results: Results) -> Section:
         f"a random part of {_PART:,} training rows is used; our two-phase solver is of all rows."
     )
     picture = _picture(scope, runs, ours, exact)
-    return Section("Without a budget", [text], [picture], [_claim(scope, runs)])
+    limited = gather(scope, results, ("bsgd", "bsca"), budgets(scope)[1:2])
+    claims = [_noisy(scope, runs), _same(scope, runs, limited)]
+    return Section("Without a budget", [text], [picture], claims)
 
 
 def _picture(
@@ -92,24 +94,51 @@ def _picture(
     return Picture("unbudgeted", title, caption, draw, as_data(runs, ("data", "method")))
 
 
-def _claim(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
+def _noise(pair: Sequence[list[Result]]) -> Difference:
+    """Return by how much the accuracy of the first solver changes more between looks than that of the second."""
+    return difference(*([100 * unrest(run, "score") for run in some] for some in pair))
+
+
+def _noisy(scope: Scope, runs: dict[Any, list[Result]]) -> Claim:
     """Noise by the change between looks, peaks as in the figures of the paper."""
-    noise = {
-        spec.name: difference(
-            *([100 * unrest(run, "score") for run in runs[spec.name, m]] for m in _METHODS)
-        )
-        for spec in scope.specs
-    }
+    noise = {s.name: _noise([runs[s.name, m] for m in _METHODS]) for s in scope.specs}
     peaks = {
         spec.name: float(np.mean([share_of_peaks(run) for run in runs[spec.name, "sgd"]]))
         for spec in scope.specs
     }
-    met = {name: noise[name].above and peaks[name] >= _MANY for name in noise}
+    met = {name: noise[name].above and peaks[name] >= MANY for name in noise}
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in peaks.items())
     return Claim(
-        "Without a budget the principal differences remain the same; SGD's learning curves are quite noisy, with many downwards peaks. Budget maintenance does not change this picture.",
+        "Without a budget, the SGD learning curves are quite noisy, with many downwards peaks.",
+        "appendix B",
+        f"SGD is noisier than SCA, and has many peaks, {tally(met)}. Mean change of the accuracy between looks in the second half of them, SGD's minus SCA's, in % of its level: {listed(noise)}; looks of SGD that are peaks: {shares} "
+        f"(rule: noisier by over {RULE}, and {100 * MANY:.0f} % of the looks are peaks, everywhere)",
+        judge([*met.values()]),
+    )
+
+
+def _same(scope: Scope, runs: dict[Any, list[Result]], limited: dict[Any, list[Result]]) -> Claim:
+    """Which solver is noisier, and which more accurate on average, without a budget and with one."""
+    budget, met, texts = budgets(scope)[1], {}, []
+    for spec in scope.specs:
+        pairs = (
+            [runs[spec.name, m] for m in _METHODS],
+            [limited[spec.name, m, budget] for m in ("bsgd", "bsca")],
+        )
+        noise = [_noise(pair) for pair in pairs]
+        score = [
+            difference(
+                *([100 * float(np.mean(column(run, "score"))) for run in some] for some in pair)
+            )
+            for pair in pairs
+        ]
+        met[spec.name] = all(a.mean * b.mean > 0 for a, b in (noise, score))
+        texts.append(
+            f"{spec.name} {' | '.join(d.text() for d in noise)} and {' | '.join(d.text() for d in score)}"
+        )
+    return Claim(
+        "The principal differences between primal and dual solver remain the same without a budget; budget maintenance does not change the overall picture.",
         "appendix B; section 5, Discussion",
-        f"SGD is noisier, and has many peaks, {tally(met)}. Mean change of the accuracy between looks in the second half of the run, SGD's minus SCA's, in % of its level: {listed(noise)}; looks of SGD that are peaks: {shares} "
-        f"(rule: noisier by over {RULE}, and {100 * _MANY:.0f} % of the looks are peaks, everywhere)",
+        f"They do {tally(met)}. What SGD has more than SCA, without a budget | with B = {budget}, of the mean change of the accuracy between looks in % of its level, and of the mean accuracy in points: {'; '.join(texts)} (rule: both have the same sign, everywhere)",
         judge([*met.values()]),
     )

@@ -23,8 +23,9 @@ _EPOCHS, _QUICK_EPOCHS = 300, 30
 _MOST_SEEDS = 5
 _COARSE, _FINE = 1.0, 0.01  # P above the optimum, relative to it
 _FAST = 5.0  # epochs: fast progress at first
-_LONG = 10.0  # times as many epochs as SCA
-_PRACTICAL = 100.0  # epochs that are few in practice
+_SLOW = 50.0  # epochs: a long time
+_LONG = 10.0  # times as much as SCA
+_PRACTICAL = 30.0  # epochs that are few in practice
 _ABOVE = 0.01  # of the variables
 _WINDOW = (5, 40)  # epochs: after the beginning, as long as the curves of the paper
 _SWING = 0.05  # of P: a large oscillation
@@ -171,7 +172,7 @@ def _fast(found: _Found) -> Claim:
     return Claim(
         "Dual coordinate ascent enjoys fast convergence in practice.",
         "abstract; section 2, Kernel SVM Solvers; section 6",
-        f"Fast {tally(met)}. Epochs until P is within {100 * _FINE:.0f} % of the optimum, SCA | SGD: {texts} (rule: {_PRACTICAL:g} at most, and fewer than SGD, everywhere)",
+        f"Fast {tally(met)}. Epochs until P is within {100 * _FINE:.0f} % of the optimum, SCA | SGD, without a budget, {_ROWS} rows and C of 4 at most: {texts} (rule: {_PRACTICAL:g} at most, and fewer than SGD, everywhere)",
         judge([*met.values()]),
     )
 
@@ -192,14 +193,14 @@ def _slow(found: _Found) -> Claim:
             for s in _SOLVERS
         }
         (a, b), (c, d) = times["sgd"], times["sca"]
-        met[problem] = bool(a <= _FAST and b >= _LONG * d)
+        met[problem] = bool(a <= _FAST and b >= _SLOW)
         shown = [_epochs(t) for t in (a, b, c, d)]
         texts.append(f"{problem} SGD {shown[0]} and {shown[1]}, SCA {shown[2]} and {shown[3]}")
     return Claim(
         "Despite fast initial progress, SGD can take a long time to produce accurate results.",
         "section 2, Kernel SVM Solvers",
-        f"Both {tally(met)}. Epochs until P is within {100 * _COARSE:.0f} % and {100 * _FINE:.0f} % of the optimum: {'; '.join(texts)} (rule: {_FAST:g} epochs at most to the former, {_LONG:g} times as many as SCA to the latter)",
-        judge([*met.values()]),
+        f"Both {tally(met)}. Epochs until P is within {100 * _COARSE:.0f} % and {100 * _FINE:.0f} % of the optimum: {'; '.join(texts)} (rule: {_FAST:g} epochs at most to the former, and {_SLOW:g} or more to the latter, on one at least)",
+        "held" if any(met.values()) else "did not hold",
     )
 
 

@@ -202,7 +202,7 @@ def _goes_beyond(scope: Scope, found: dict[str, _Found]) -> Claim:
     return Claim(
         "Merging goes beyond fixed (random Fourier features) and data-dependent (Nyström sampling) approximations by adapting the feature space representation during training.",
         "section 1",
-        f"It does {tally(met)}. Least P in the span of as many random rows | Fourier features, divided by that in the span of the learned terms: {texts} (rule: both above {_BETTER:g}, and above 1 by over {RULE}, everywhere)",
+        f"It does {tally(met)}. Least P in the span of as many random rows | Fourier features, divided by that in the span of the learned terms, merged by our defaults: {texts} (rule: both above {_BETTER:g}, and above 1 by over {RULE}, everywhere)",
         judge([*met.values()]),
     )
 

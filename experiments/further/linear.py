@@ -129,8 +129,12 @@ def _claims(found: dict[str, list[Result]]) -> list[Claim]:
         Claim(
             "For linear SVMs the lower iteration complexity often results in significant savings.",
             "section 2, Linear SVM Solvers",
-            f"{_SAVED:g} times as fast or more {tally(saves)}. Seconds of `SVC` on as many rows as are solved exactly / of the linear SVM on all: {', '.join(f'{n} {v:.3g}' for n, v in ratios.items())} (rule: {_SAVED:g} everywhere)",
-            judge([*saves.values()]),
+            f"{_SAVED:g} times as fast or more {tally(saves)}. Seconds of `SVC` on as many rows as are solved exactly / of the linear SVM on all: {', '.join(f'{n} {v:.3g}' for n, v in ratios.items())} (rule: {_SAVED:g} on more than half; the linear SVM is LIBLINEAR's by Newton's method)",
+            "held"
+            if 2 * sum(saves.values()) > len(saves)
+            else "held in part"
+            if any(saves.values())
+            else "did not hold",
         ),
         Claim(
             "The number of support vectors grows at a linear rate with the data set size.",

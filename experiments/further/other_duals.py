@@ -287,6 +287,6 @@ def _claim(found: _Found, budget: int) -> Claim:
     return Claim(
         "Other tasks like multi-class classification and regression can be tackled in the exact same framework, with minor changes; it is rather straightforward to extend the algorithm to other kernel machines with box-constrained dual problems.",
         "section 2; section 6",
-        f"Near the exact solution {tally(near)}. Accuracy, R² and area under the ROC curve that plain BSCA lacks (B = {budget} at most, {epochs} epochs): {listed} (rule: {_NEAR:g} at most, everywhere)",
+        f"Near the exact solution {tally(near)}. Accuracy, R² and area under the ROC curve that plain BSCA lacks (B = {budget} at most, {epochs} epochs, merging by our defaults): {listed} (rule: {_NEAR:g} at most, everywhere)",
         judge([*near.values()]),
     )

@@ -271,7 +271,7 @@ def _claims(found: _Found, cousins: _Found) -> list[Claim]:
         Claim(
             "Like its primal cousin, BSCA is fundamentally limited only by the approximation error induced by the budget; asymptotically the performance of BSGD is governed by it.",
             "section 6; section 2, SVMs on a Budget",
-            f"Both are {tally(near)}. P after {max(_lengths(found)):g} epochs, divided by the least P that its own terms allow for, BSGD | BSCA: {listed} (rule: {_NEAR:g} at most for both, everywhere)",
+            f"Both are {tally(near)}. P after {max(_lengths(found)):g} epochs, divided by the least P that its own terms allow for, BSGD | BSCA, merging by our defaults: {listed} (rule: {_NEAR:g} at most for both, everywhere)",
             judge([*near.values()]),
         )
     ]

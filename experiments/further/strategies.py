@@ -155,13 +155,18 @@ def _claims(scope: Scope, runs: dict[Any, list[Result]]) -> list[Claim]:
         spec.name: {way: _end(runs, spec.name, f"bsca{way}") for way in _WAYS}
         for spec in scope.specs
     }
-    return [_compromise(ends), _near(ends), _important(ends)]
+    primal = {
+        spec.name: {way: _end(runs, spec.name, f"bsgd{way}") for way in _WAYS}
+        for spec in scope.specs
+    }
+    size = f"B = {budgets(scope)[0]}"
+    return [_compromise(primal, size), _near(ends, size), _important(ends, size)]
 
 
 _Ends = dict[str, dict[str, dict[str, Any]]]
 
 
-def _compromise(ends: _Ends) -> Claim:
+def _compromise(ends: _Ends, size: str) -> Claim:
     met, texts = {}, []
     for name, ways in ends.items():
         P = {way: float(np.median(ways[way]["primal"])) for way in _WAYS}
@@ -173,7 +178,7 @@ def _compromise(ends: _Ends) -> Claim:
     return Claim(
         "Merging is a good compromise between the induced error and the computational effort.",
         "section 2, SVMs on a Budget",
-        f"Better than removal and faster than projection {tally(met)}. P of BSCA and seconds, merging | projection | removal: {'; '.join(texts)} "
+        f"Better than removal and faster than projection {tally(met)}. P of BSGD, {size}, and seconds, merging | projection | removal: {'; '.join(texts)} "
         "(rule: a smaller P than removal and less time than projection, everywhere)",
         judge([*met.values()]),
     )
@@ -183,7 +188,7 @@ def _apart(ways: dict[str, dict[str, Any]]) -> dict[str, float]:
     return {way: float(np.median(ways[way]["apart"])) for way in _WAYS}
 
 
-def _near(ends: _Ends) -> Claim:
+def _near(ends: _Ends, size: str) -> Claim:
     near, texts = {}, []
     for name, ways in ends.items():
         apart = _apart(ways)
@@ -192,13 +197,13 @@ def _near(ends: _Ends) -> Claim:
     return Claim(
         "For reasonable settings of the budget w̃ ≈ w is achieved by non-trivial maintenance like merging and projection.",
         "section 3",
-        f"Both do {tally(near)}. Mean (f̃ − f)² of BSCA, merging | projection | removal: {'; '.join(texts)} (rule: {_NEAR:g} at most for both, everywhere; decision values are of the "
+        f"Both do {tally(near)}. Mean (f̃ − f)² of BSCA, {size}, merging | projection | removal: {'; '.join(texts)} (rule: {_NEAR:g} at most for both, everywhere; decision values are of the "
         "order of 1)",
         judge([*near.values()]),
     )
 
 
-def _important(ends: _Ends) -> Claim:
+def _important(ends: _Ends, size: str) -> Claim:
     """Removal does not care for w̃ ≈ w; what does it lose?"""
     worse, texts = {}, []
     for name, ways in ends.items():
@@ -209,7 +214,7 @@ def _important(ends: _Ends) -> Claim:
     return Claim(
         "For the overall algorithm to work properly, it is important to maintain the approximate relation w̃ ≈ w.",
         "section 3",
-        f"Where it is not maintained, by removal, BSCA is worse {tally(worse)}. Points of accuracy by merging minus those by removal: {', '.join(texts)} (rule: {_WORKS:g} points or more, "
+        f"Where it is not maintained, by removal, BSCA ({size}) is worse {tally(worse)}. Points of accuracy by merging minus those by removal: {', '.join(texts)} (rule: {_WORKS:g} points or more, "
         f"by over {RULE}, and farther from w, everywhere)",
         judge([*worse.values()]),
     )

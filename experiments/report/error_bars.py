@@ -37,7 +37,7 @@ def difference(ours: Sequence[float], others: Sequence[float]) -> Difference:
 
 
 def _error(values: Sequence[float]) -> float:
-    """Return the standard error of a mean; of one seed it is not known, and taken as nothing."""
+    """Return the standard error of a mean; of one seed it is not known, and taken as nothing: there is nothing else."""
     return stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
 
 

@@ -29,6 +29,8 @@ def judge(met: Sequence[bool]) -> Verdict:
 
 def tally(met: Mapping[str, bool]) -> str:
     """Say in which cases something is so: what a verdict rests on."""
+    if not met:
+        return "nowhere"
     yes, no = (
         [name for name, value in met.items() if bool(value) is wanted] for wanted in (True, False)
     )

@@ -12,7 +12,8 @@ from experiments.running.jobs import Result
 
 LATE = 0.2  #: the share of the epochs that counts as the limit
 _POINTS = 2.0  # percentage points by which a rate may be off
-_FEW_STEPS = 0.5  # per violation: most violators are at C, and make none
+_FACTOR = 1.5  # by which it may be off, too: rates near zero tell nothing by points alone
+_NOTHING = 0.5  # points: what is below is as good as none
 _MOVES = 0.2  # points between the last two windows: a rate that has not settled
 
 
@@ -56,17 +57,31 @@ class Rates:
         last = int(more[-1]) + 1 if len(more) else 0
         return f"{last + 1:,}" if last < n else "never"
 
+    def near(self, solver: str, what: str) -> bool:
+        """Return whether the lemma is right, by points and by a factor."""
+        predicted = self.sgd if solver == "sgd" else self.sca
+        return is_near(fmean(self.late(solver, what)), predicted, _POINTS)
+
     def error(self, solver: str, what: str) -> float:
         """Return how far the lemma is from what was seen, in points."""
         predicted = self.sgd if solver == "sgd" else self.sca
         return fmean(self.late(solver, what)) - predicted
 
 
+def is_near(seen: float, predicted: float, points: float) -> bool:
+    """Return whether two rates in % are within some points, and within a factor unless both are as good as none."""
+    low, high = sorted((max(seen, _NOTHING), max(predicted, _NOTHING)))
+    return high - low <= points and high <= _FACTOR * low
+
+
+FACTOR_RULE = f"a factor of {_FACTOR:g}, rates below {_NOTHING:g} % being as good as none"
+
+
 def rates_claims(found: Sequence[Rates], where: str = "") -> list[Claim]:
     """Judge the lemma; `where` is what else there is to be said of the runs."""
     rule = (
-        f"(rule: within {_POINTS:g} points on every data set; not settled: the rate still moves by over {_MOVES:g} points "
-        f"from one {LATE:.0%} of the epochs to the next)"
+        f"(rule: within {_POINTS:g} points and {FACTOR_RULE}, on every data set; not settled: the rate still moves by over {_MOVES:g} points "
+        f"from one {LATE:.0%} of the epochs to the next, and is judged as it is)"
     )
     cases = (
         ("p(SGD) is the mean of α*/C", "sgd", "steps"),
@@ -77,38 +92,41 @@ def rates_claims(found: Sequence[Rates], where: str = "") -> list[Claim]:
         Claim(
             statement + where,
             "section 4, Lemma 2",
-            f"Within {_POINTS:g} points {tally(near)}. {_errors(found, solver, what)} {rule}",
+            f"As predicted {tally(near)}. {_errors(found, solver, what)} {rule}",
             judge([*near.values()]),
         )
         for statement, solver, what in cases
-        for near in [{r.name: abs(r.error(solver, what)) <= _POINTS for r in found}]
+        for near in [{r.name: r.near(solver, what) for r in found}]
     ] + [_fixed(found, where)]
 
 
 def _fixed(found: Sequence[Rates], where: str) -> Claim:
-    """Visits with a margin below 1 that make no step are those of variables at C; free ones make steps back, too."""
-    ratios = {
-        r.name: [
-            fmean(r.late(s, "steps")) / max(fmean(r.late(s, "violations")), 1e-12)
-            for s in ("sgd", "sca")
-        ]
+    """SGD has steps for all support vectors, by their weight; SCA none but for the free variables."""
+    rates = {
+        r.name: (fmean(r.late("sgd", "steps")), r.sgd, fmean(r.late("sca", "steps")), r.sca)
         for r in found
     }
-    met = {name: sca < _FEW_STEPS and abs(sgd - 1) < 1e-9 for name, (sgd, sca) in ratios.items()}
-    listed = ", ".join(f"{name} {sgd:.2f} | {sca:.2f}" for name, (sgd, sca) in ratios.items())
+    met = {
+        name: sgd >= p_sgd - _POINTS and sca <= p_sca + _POINTS
+        for name, (sgd, p_sgd, sca, p_sca) in rates.items()
+    }
+    listed = ", ".join(
+        f"{name} {sgd:.1f} of {p_sgd:.1f} | {sca:.1f} of {p_sca:.1f}"
+        for name, (sgd, p_sgd, sca, p_sca) in rates.items()
+    )
     return Claim(
-        "SGD makes non-zero steps on all support vectors; SCA manages to fix the dual variables of margin violators at the upper bound C, and operates only on free variables after a while."
+        "While SGD keeps making non-trivial steps on all support vectors, after a while the dual algorithm operates only on the free variables."
         + where,
-        "section 4, Budget Maintenance Rate; section 5, Convergence Behavior",
-        f"So it is {tally(met)}. Steps per visit with a margin below 1, late, SGD | SCA, steps back of free variables included: {listed} (rule: 1 for SGD, and less than {_FEW_STEPS:g} for SCA)",
+        "section 4, Budget Maintenance Rate",
+        f"So it is {tally(met)}. Visits that make a step, late, in %, of the mean of α*/C for SGD | of the share of free variables for SCA: {listed} (rule: SGD has no fewer, and SCA no more, up to {_POINTS:g} points, on every data set)",
         judge([*met.values()]),
     )
 
 
 def _errors(found: Sequence[Rates], solver: str, what: str) -> str:
     errors = [
-        f"{r.name} {signed(r.error(solver, what), 1)}"
+        f"{r.name} {fmean(r.late(solver, what)):.1f} ({signed(r.error(solver, what), 1)})"
         + (" (not settled)" if r.moves(solver, what) else "")
         for r in found
     ]
-    return f"Measured minus predicted, points: {', '.join(errors)}"
+    return f"Measured in %, and minus predicted: {', '.join(errors)}"

@@ -143,6 +143,6 @@ def _claim(rows: list[dict[str, Any]]) -> Claim:
         "The change of the dual objective in an iteration equals J(α, i, δ).",
         "section 4, Lemma 1",
         f"Largest error over {steps:,} steps: {relative:.0e} of D; of the step itself {step:.0e} of C. "
-        f"A visit moves {moved} coordinate at most. Held if all errors are below {_ROUNDING:.0e}.",
+        f"A visit moves {moved} coordinate at most (rule: all errors below {_ROUNDING:.0e}, and one coordinate).",
         "held" if fine else "did not hold",
     )

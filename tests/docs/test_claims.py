@@ -29,3 +29,11 @@ def test_rows_are_in_the_order_of_the_paper(tmp_path: Path) -> None:
     ]
     assert "a \\| b" in lines[-1]
     assert "**in part**" in lines[0]
+
+
+def test_figures_that_are_shown_have_their_numbers_beside_them() -> None:
+    figures = list((DOCS / "figures").glob("*.png"))
+    assert figures
+    for figure in figures:
+        lines = figure.with_suffix(".csv").read_text("utf-8").splitlines()
+        assert len(lines) > 10, figure.name

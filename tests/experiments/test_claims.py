@@ -4,10 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments.curves import accuracy_claims, budget_claims, objective_claims, peaks
+from experiments.curves import accuracy_claims, budget_claims, merging, objective_claims, peaks
 from experiments.curves.golden import _best_point
+from experiments.curves.runs import luck_of_rows
+from experiments.curves.speedups import Comparison
+from experiments.problems import MADE
 from experiments.report.content import Claim
 from experiments.report.error_bars import difference
+from experiments.scope import Scope
+from experiments.tables.rate_claims import is_near
+from experiments.theory.theorem import discussion_claims
 
 EPOCHS = np.arange(1, 41)
 
@@ -184,3 +190,76 @@ def test_where_merged_points_lie(rho: float, between: bool) -> None:
     along, across = _best_point(rho, 0.6)
     assert (0 <= along <= 1) == between
     assert across == 0
+
+
+@pytest.mark.parametrize(
+    ("seen", "predicted", "near"),
+    [
+        (20.0, 21.0, True),
+        (20.0, 24.0, False),  # by points
+        (4.0, 2.5, False),  # by a factor
+        (0.3, 0.0, True),  # as good as none, both
+        (0.0, 0.9, False),
+    ],
+)
+def test_rates_near_zero_are_compared_by_a_factor(
+    seen: float, predicted: float, near: bool
+) -> None:
+    assert is_near(seen, predicted, 2.0) == near
+
+
+def test_who_does_not_get_there_is_not_the_faster_one() -> None:
+    never, both = (np.inf, np.inf), (1.0, 2.0)
+
+    def compare(seconds: tuple[float, float]) -> float:
+        return Comparison("A", 200, "P", 1.0, both, seconds, never, never, (3.0, 9.0)).speed_up()
+
+    assert compare((8.0, 4.0)) == 2
+    assert compare((np.inf, 5.0)) == 1, "not 0.6, though its run is shorter"
+    assert compare((np.inf, 1.0)) == 3, "at least"
+    assert compare((2.0, np.inf)) == pytest.approx(2 / 9)
+    assert np.isnan(compare(never))
+
+
+def test_some_test_rows_may_be_easier_than_all() -> None:
+    runs = seeds()
+    assert luck_of_rows(runs) == pytest.approx(0)
+    easier = [{**one, "accuracy": one["accuracy"] - 0.5} for one in runs]
+    assert luck_of_rows(easier) == pytest.approx(0.5)
+
+
+def test_an_exception_alone_does_not_make_a_claim_hold() -> None:
+    judge = objective_claims._but_adult
+    assert judge({"A": True, "ADULT": False}) == "held"
+    assert judge({"A": True, "ADULT": True}) == "held in part"
+    assert judge({"A": False, "ADULT": False}) == "did not hold"
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"), [(0.1, "held"), (0.4, "did not hold"), (0.9, "did not hold")]
+)
+def test_bsca_fixes_variables_if_few_violators_make_steps(steps: float, verdict: str) -> None:
+    def history(share: float) -> list[dict[str, Any]]:
+        return [{"history": [{"steps": share, "violations": 0.5, "merges": share}] * 8}]
+
+    scope = Scope((MADE,), None, quick=True, seeds=1)
+    runs = {
+        (MADE.name, method, budget): history(share)
+        for method, share in (("bsgd", 0.5), ("bsca", steps))
+        for budget in (20, 40, 60)
+    }
+    assert merging._fixes(scope, runs).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("hidden", "visible", "violations", "stopping"),
+    [
+        (0.5, 0.5, "held", "held"),  # it never stops
+        (0.5, 1e-6, "held in part", "held"),  # it stops far from the optimum
+        (1e-6, 1e-6, "did not hold", "did not hold"),  # it stops where it should
+    ],
+)
+def test_what_violations_say(hidden: float, visible: float, violations: str, stopping: str) -> None:
+    runs = [{"C": 1.0, "hidden": [hidden], "visible": [[1.0, visible]]}]
+    assert discussion_claims._violations(runs).verdict == violations
+    assert discussion_claims._stopping(runs).verdict == stopping
