@@ -68,7 +68,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 }
 
 
-#: What takes hours, and runs only if it is asked for.
+#: What takes an hour by itself, and runs only if it is asked for.
 THOROUGH = ("all-rows",)
 
 

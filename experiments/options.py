@@ -37,10 +37,10 @@ class Options:
 def parse(
     arguments: Sequence[str] | None, summaries: Mapping[str, str], long: Sequence[str] = ()
 ) -> Options:
-    """Read the command line; `summaries` describes the experiments by name, `long` are those that take hours."""
+    """Read the command line; `summaries` describes the experiments by name, `long` are those that take an hour by themselves."""
     chosen = _parser(summaries).parse_args(arguments)
     thorough = vars(chosen).pop("thorough")
-    if chosen.only is None:  # who names one means it; a quick run takes no hours
+    if chosen.only is None:  # who names one means it; a quick run takes minutes
         left_out = () if thorough or chosen.quick else long
         chosen.only = [name for name in summaries if name not in left_out]
     if chosen.out is None:
@@ -73,7 +73,7 @@ def _parser(summaries: Mapping[str, str]) -> ArgumentParser:
         choices=names,
         help="experiments, instead of all",
     )
-    add("--thorough", action="store_true", help="also what takes hours: lemma 2 on all rows")
+    add("--thorough", action="store_true", help="also lemma 2 on all rows, which takes another hour")
     add("--workers", type=_positive, default=cores, help=f"processes ({cores})")
     add("--seeds", type=_positive, help=f"runs of whatever is random ({_SEEDS})")
     return parser
