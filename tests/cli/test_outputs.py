@@ -87,3 +87,22 @@ def test_devices_and_what_is_open_are_written_in_place() -> None:
     done = program("predict -q data model pipe & cat pipe > piped; wait")
     assert lines(Path("piped").read_text()) == ROWS
     assert not Path("pipe").is_file()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "data", "none/model"],
+        ["train", "--checkpoint", "none/run.ckpt", "data"],
+        ["predict", "data", "model", "none/out"],
+        ["convert", "--budget", "2", "model", "none/small.model"],
+        ["report", "model", "data", "none/report.html"],
+        ["scale", "-s", "none/ranges", "data"],
+    ],
+)
+def test_there_is_a_folder_for_the_output_before_any_work_is_done(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("data").write_text("no data")  # who reads this first complains about it
+    assert cli.main(words) == 1
+    assert "there is no folder 'none' for " in capsys.readouterr().err

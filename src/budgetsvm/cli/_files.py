@@ -23,10 +23,22 @@ class _FileThatIsThere(click.Path):
             raise click.ClickException(error.message) from error
 
 
+class _FileToWrite(click.Path):
+    """A file to write: where there is no folder for it, that is known before any work is done."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if not path.parent.is_dir():
+            message = f"there is no folder {str(path.parent)!r} for {path.name!r}"
+            raise click.ClickException(message)
+        return path
+
+
 #: Data may also be a folder, a pattern, or standard input: shells complete the names of files.
 DATA = click.Path(readable=False)
 
 FILE_TO_READ = _FileThatIsThere(exists=True, dir_okay=False, path_type=Path)
+FILE_TO_WRITE = _FileToWrite(dir_okay=False, path_type=Path)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._evaluate import squared_correlation, squared_error
-from budgetsvm.cli._files import DATA, FILE_TO_READ, keep_apart
+from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._output import quiet_option, text_of
 from budgetsvm.cli._stand_ins import import_sklearn
 
@@ -28,7 +28,7 @@ _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 @quiet_option
 @click.argument("data", type=DATA)
 @click.argument("model", type=FILE_TO_READ)
-@click.argument("out", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("out", required=False, type=FILE_TO_WRITE)
 def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     """Write what MODEL says of the rows of DATA to OUT, one line each, or to standard output, which - means, too.
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, last_of, read_data, set_names
-from budgetsvm.cli._files import DATA, keep_apart
+from budgetsvm.cli._files import DATA, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._options.effects import warn_without_effect
 from budgetsvm.cli._options.svm import SvmCommand, svm_options
 from budgetsvm.cli._output import json_option, print_facts, quiet_option
@@ -22,7 +22,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 )
 @click.option(
     "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_TO_WRITE,
     metavar="FILE",
     help="Leave the state of training in FILE now and then; it is removed when the model is written.",
 )
@@ -41,7 +41,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 @quiet_option
 @json_option
 @click.argument("data", type=DATA)
-@click.argument("model", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("model", required=False, type=FILE_TO_WRITE)
 def command(data: str, model: Path | None, **options: Any) -> None:
     """Train a machine on DATA, and write it to MODEL (by default the name of DATA, with .bsvm behind).
 
@@ -66,9 +66,6 @@ def command(data: str, model: Path | None, **options: Any) -> None:
         cross_validate(data, folds, options)
         return
     path = model or Path(f"{_stem(data)}.bsvm")
-    if not path.parent.is_dir():
-        message = f"there is no folder {str(path.parent)!r} for the model"
-        raise click.UsageError(message)
     labels, checkpoint = options["labels"], options["checkpoint"]
     keep_apart(path, "the model", data=data, labels=labels)
     if checkpoint is not None and checkpoint.resolve() == path.resolve():

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import DATA_OPTIONS, data_options, load_for, names_of, set_names
-from budgetsvm.cli._files import DATA, FILE_TO_READ
+from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE
 from budgetsvm.cli._options.effects import refuse_without_effect
 from budgetsvm.cli._output import quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
@@ -45,7 +45,7 @@ _SUFFIXES = {
 @click.option("--double", is_flag=True, help="ONNX: for rows of float64, not of float32.")
 @quiet_option
 @click.argument("model", type=FILE_TO_READ)
-@click.argument("out", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("out", type=FILE_TO_WRITE)
 def command(model: Path, out: Path, to: str | None, **options: Any) -> None:
     """Write MODEL, of budgetsvm or LIBSVM, to OUT: for LIBSVM, ONNX runtimes, as C, or for budgetsvm itself.
 

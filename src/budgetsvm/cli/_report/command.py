@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, names_of, set_names, true_labels
-from budgetsvm.cli._files import DATA, FILE_TO_READ, keep_apart
+from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._output import quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
 
@@ -16,7 +16,7 @@ from budgetsvm.cli._stand_ins import import_sklearn
 @quiet_option
 @click.argument("model", type=FILE_TO_READ)
 @click.argument("data", type=DATA)
-@click.argument("out", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("out", required=False, type=FILE_TO_WRITE)
 def command(model: Path, data: str, out: Path | None, quiet: bool, **options: Any) -> None:
     """Write a page of HTML about MODEL, as it does on the labelled rows of DATA, to OUT; by default MODEL.html.
 

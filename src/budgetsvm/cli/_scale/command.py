@@ -1,12 +1,11 @@
 """What the command does."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from budgetsvm.cli._data import data_options, open_data
-from budgetsvm.cli._files import DATA, FILE_TO_READ, keep_apart
+from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._options.effects import warn_without_effect
 
 
@@ -17,7 +16,7 @@ from budgetsvm.cli._options.effects import warn_without_effect
 @click.option(
     "-s",
     "save",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_TO_WRITE,
     help="Keep the ranges in this file.",
 )
 @click.option(
