@@ -27,7 +27,7 @@ class _FileToWrite(click.Path):
     """A file to write: where there is no folder for it, that is known before any work is done."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        path = super().convert(value, param, ctx)
+        path = Path(str(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             message = f"there is no folder {str(path.parent)!r} for {path.name!r}"
             raise click.ClickException(message)
