@@ -73,7 +73,9 @@ def _parser(summaries: Mapping[str, str]) -> ArgumentParser:
         choices=names,
         help="experiments, instead of all",
     )
-    add("--thorough", action="store_true", help="also lemma 2 on all rows, which takes another hour")
+    add(
+        "--thorough", action="store_true", help="also lemma 2 on all rows, which takes another hour"
+    )
     add("--workers", type=_positive, default=cores, help=f"processes ({cores})")
     add("--seeds", type=_positive, help=f"runs of whatever is random ({_SEEDS})")
     return parser

@@ -8,8 +8,8 @@ from experiments.curves.accuracy_claims import Curves, claims
 from experiments.curves.panels import as_data, column, draw_over_time, in_percent
 from experiments.curves.runs import GOLDEN, budgets, curve_jobs, gather
 from experiments.exact.reference import accuracy as exact_accuracy
+from experiments.exact.reference import exact_seconds, remark
 from experiments.exact.reference import jobs as exact_jobs
-from experiments.exact.reference import remark
 from experiments.report import ticks
 from experiments.report.content import Picture, Section
 from experiments.report.style import add_legend, look, new_figure
@@ -37,7 +37,8 @@ def section(scope: Scope, results: Results) -> Section:
         "partners of equal sign; a table ranks them. With the paper's golden section search the same takes much longer (dotted)."
     )
     epochs = sorted({spec.epochs for spec in scope.specs})
-    found = claims(Curves(runs, exact, small, usual), epochs)
+    seconds = {spec.name: exact_seconds(scope, results, spec) for spec in scope.specs}
+    found = claims(Curves(runs, exact, small, usual, seconds), epochs)
     return Section("Test accuracy", [text], pictures, found)
 
 

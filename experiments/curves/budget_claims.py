@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from experiments.curves.panels import column, learning
 from experiments.curves.runs import luck_of_rows
 from experiments.report.content import Claim
-from experiments.report.wording import judge, tally
+from experiments.report.wording import judge, signed, tally
 from experiments.running.jobs import Result
 
 _RISEN = 0.1  # a P that ends by this share above its least has drifted
@@ -122,7 +122,7 @@ def _least(runs: Sequence[Result]) -> float:
 def _suboptimal(found: Budgets) -> Claim:
     lost = {name: found.lacks(name) for name in found.exact}
     behind = {name: value > _LESS for name, value in lost.items()}
-    texts = ", ".join(f"{name} {value:.2f}" for name, value in lost.items())
+    texts = ", ".join(f"{name} {signed(value)}" for name, value in lost.items())
     return Claim(
         f"For some of the problems B = {found.small} is already rather small, resulting in sub-optimal learning behavior.",
         _WHERE,
@@ -152,7 +152,7 @@ def _mixed(found: Budgets) -> Claim:
 def _suffices(found: Budgets) -> Claim:
     names = [name for name in found.exact if name in _LARGEST] or list(found.exact)
     enough = {name: found.lacks(name) <= _LESS for name in names}
-    texts = ", ".join(f"{name} {found.lacks(name):.2f}" for name in names)
+    texts = ", ".join(f"{name} {signed(found.lacks(name))}" for name in names)
     return Claim(
         f"The small budget B = {found.small} suffices on COVERTYPE and SUSY.",
         _WHERE,
@@ -211,7 +211,7 @@ def _drift(found: Budgets) -> Claim:
     met = {name: a > _RISEN and a > b and dual > 0 for name, (a, b, dual) in rises.items()}
     rising = {name: a > _RISEN for name, (a, _, _) in rises.items()}
     texts = ", ".join(
-        f"{name} {100 * a:.0f} | {100 * b:.0f} and {100 * dual:+.0f}".replace("-", "−")
+        f"{name} {100 * a:.0f} | {100 * b:.0f} and {signed(100 * dual, 0)}"
         for name, (a, b, dual) in rises.items()
     )
     return Claim(

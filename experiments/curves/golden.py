@@ -110,7 +110,7 @@ def _convex() -> Claim:
     for sign in inside:
         for _ in range(_PAIRS):
             along, across = _best_point(sign * rng.uniform(0.01, 1), rng.uniform(0.01, 0.99))
-            inside[sign] += bool(0 <= along <= 1)
+            inside[sign] += bool(abs(along - 0.5) <= 0.5 + _SPACING / 2)
             off = max(off, across)
     on_line, convex = off <= _SPACING, inside[1] == _PAIRS
     return Claim(

@@ -51,7 +51,7 @@ def fall(run: Result, name: str = "dual") -> float:
     error = error if name == "dual" else np.zeros(len(dual))
     best = np.maximum.accumulate(dual)
     extent = max(float(np.ptp(np.append(dual, 0.0))), 1e-300)
-    return float(np.max(best - dual - 2 * error)) / extent
+    return max(0.0, float(np.max(best - dual - 2 * error))) / extent
 
 
 def unrest(run: Result, name: str) -> float:

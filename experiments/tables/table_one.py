@@ -63,10 +63,6 @@ class Case:
         """Return the test accuracies per seed, in %."""
         return [fit["accuracy"] for fit in self.fits[method]]
 
-    def loss(self, method: str) -> float:
-        """Return the points of accuracy that a method loses against the exact SVM."""
-        return self.exact_accuracy - fmean(self.accuracies(method))
-
     def seconds(self, method: str) -> float:
         """Return the shortest time of a fit."""
         return float(min(fit["seconds"] for fit in self.fits[method]))

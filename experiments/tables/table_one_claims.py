@@ -6,23 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from experiments.report.content import Claim
-from experiments.report.wording import judge, seconds_text, signed, tally
+from experiments.report.wording import judge, signed, tally
 
 if TYPE_CHECKING:
     from experiments.tables.table_one import Case
 
 _NEAR = 0.5  # points within which an accuracy is that of the paper
-_RETAINED = 1.0  # points that a model may lose, and still has a high accuracy
 
 
 def claims(cases: Sequence[Case]) -> list[Claim]:
-    """Judge what the paper says of its table 1, and of accuracy beside it."""
+    """Judge what the paper says of its table 1."""
     known = [case for case in cases if case.spec.paper_rows]
-    return [
-        *_exact(known),
-        *_sizes(known),
-        _faster(cases),
-    ]
+    return [*_exact(known), *_sizes(known)]
 
 
 def _exact(cases: Sequence[Case]) -> list[Claim]:
@@ -58,30 +53,3 @@ def _sizes(cases: Sequence[Case]) -> list[Claim]:
 
 def _exact_error(case: Case) -> float:
     return float(case.exact["svc_accuracy"]) - case.spec.paper_accuracy
-
-
-def _faster(cases: Sequence[Case]) -> Claim:
-    """Both of time and of accuracy, after the same five epochs."""
-    met = {
-        f"{c.spec.name} {m.upper()}": max(c.golden_seconds(m), c.seconds(m)) < c.exact_seconds
-        and c.loss(m) <= _RETAINED
-        for c in cases
-        for m in ("bsgd", "bsca")
-    }
-    faster = [c.spec.name for c in cases if c.golden_seconds("bsca") < c.exact_seconds]
-    texts = [
-        f"{c.spec.name} {' | '.join(_cost(c, m) for m in ('bsgd', 'bsca'))} against {seconds_text(c.exact_seconds)} s"
-        for c in cases
-    ]
-    return Claim(
-        "Budget methods are effective for reducing the training time of kernel SVM while retaining high accuracy.",
-        "abstract",
-        f"They do {tally(met)}. BSCA is faster on {', '.join(faster) or 'none'}. Seconds with golden section (by a table), and points of accuracy against `SVC`, BSGD | BSCA after five epochs, against the seconds of `SVC`: {'; '.join(texts)} (rule: less time than "
-        f"`SVC`, both by golden section and by a table, and {_RETAINED:g} point lost at most, both solvers, everywhere; where our `SVC` had a subset, the paper's time)",
-        judge([*met.values()]),
-    )
-
-
-def _cost(case: Case, method: str) -> str:
-    seconds = [seconds_text(t) for t in (case.golden_seconds(method), case.seconds(method))]
-    return f"{seconds[0]} ({seconds[1]}) s {signed(-case.loss(method))}"
