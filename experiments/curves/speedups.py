@@ -59,7 +59,8 @@ class Comparison:
             return float("nan")
         sgd, sca = np.where(np.isfinite(times), times, self.length)
         # Who does not get there is not the faster one, however short its run is.
-        least, most = (1.0 if not np.isfinite(t) else None for t in times)
+        least = 0.0 if np.isfinite(times[0]) else 1.0
+        most = np.inf if np.isfinite(times[1]) else 1.0
         return float(np.clip(sgd / sca, least, most))
 
 

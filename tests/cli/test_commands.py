@@ -156,7 +156,7 @@ def test_scaling_of_files(moons, capsys) -> None:
     ("words", "code", "message"),
     [
         (("train", "missing"), 1, "missing"),
-        (("train", "train", "no/folder/model"), 2, "no folder 'no/folder'"),
+        (("train", "train", "no/folder/model"), 1, "no folder 'no/folder'"),
         (("train", "-c", "-1", "train"), 1, "C must be a finite number > 0, not -1.0"),
         (("train", "-c", "x", "train"), 2, "not a valid float"),
         (("train", "-s", "1", "train"), 2, "nu-SVC is not offered"),
