@@ -5,11 +5,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sklearn
 from sklearn import svm
+from sklearn.utils.fixes import parse_version
 
 _PAGE = Path(__file__).parents[2] / "docs" / "coming-from" / "svc.md"
 _ROW = re.compile(r"^\| `(test_[^`]+)` \| (.+?) \|$", re.MULTILINE)
 _NOT_OURS = (svm.NuSVC, svm.NuSVR)
+# Tests of older versions of scikit-learn, which newer ones have without what we do not have.
+_SINCE = parse_version("1.8")
+_OLDER = dict.fromkeys(
+    ("test_unicode_kernel", "test_svc_clone_with_callable_kernel", "test_consistent_proba"),
+    "asks for probability=True, which newer versions deprecate",
+) | {
+    "test_n_iter_libsvm": "wants an array of counts: our n_iter_ are epochs, of all classes at once"
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -28,6 +38,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
         for name in (item.name, item.name.partition("[")[0]):
             if name in reasons:
                 item.add_marker(pytest.mark.xfail(reason=reasons[name], strict=True))
+                break
+            if name in _OLDER and parse_version(sklearn.__version__) < _SINCE:
+                item.add_marker(pytest.mark.xfail(reason=_OLDER[name], strict=False))
                 break
 
 
