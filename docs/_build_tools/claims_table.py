@@ -44,7 +44,16 @@ def keep(report: Path) -> None:
     shutil.copyfile(report / "data" / "claims.csv", DATA)
     for shown in DATA.parent.glob("*.png"):
         shutil.copyfile(report / "figures" / shown.name, shown)
-        shutil.copyfile(report / "data" / f"{shown.stem}.csv", shown.with_suffix(".csv"))
+        numbers = (report / "data" / f"{shown.stem}.csv").read_text("utf-8")
+        shown.with_suffix(".csv").write_text(_LONG.sub(_short, numbers), "utf-8")
+
+
+_LONG = re.compile(r"-?\d+\.\d{6,}(e[+-]?\d+)?")
+
+
+def _short(number: re.Match[str]) -> str:
+    """Return a number with the digits that a figure can show."""
+    return f"{float(number[0]):.6g}"
 
 
 def _cell(text: str) -> str:
