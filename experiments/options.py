@@ -74,7 +74,9 @@ def _parser(summaries: Mapping[str, str]) -> ArgumentParser:
         help="experiments, instead of all",
     )
     add(
-        "--thorough", action="store_true", help="also lemma 2 on all rows, which takes another hour"
+        "--thorough",
+        action="store_true",
+        help="also lemma 2 on all rows, which takes nearly two hours",
     )
     add("--workers", type=_positive, default=cores, help=f"processes ({cores})")
     add("--seeds", type=_positive, help=f"runs of whatever is random ({_SEEDS})")

@@ -70,7 +70,7 @@ def _monotone(runs: Runs, names: Sequence[str]) -> Claim:
         "Dual objective function values are smooth and monotonic in all cases.",
         _SECTION,
         f"{len(falls) - len(bad)} of {len(falls)} curves are monotone. Largest fall of D from its peak, as a share of its range: {texts or 'none above 2 %'}. Of 1ᵀα − ½‖w̃‖², which is not D but "
-        f"easily mistaken for it: BSCA {100 * apparent:.0f} % at the most (rule: no fall by more than {100 * _TOLERATED_FALL:g} %, beyond two standard errors of D, everywhere; smooth is not judged by itself)",
+        f"easily mistaken for it: BSCA {100 * apparent:.0f} % at the most (rule: no fall by more than {100 * _TOLERATED_FALL:g} %, beyond two standard errors of D, in any seed, everywhere; smooth is not judged by itself)",
         judge([key not in bad for key in falls]),
     )
 

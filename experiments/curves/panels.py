@@ -56,9 +56,9 @@ def as_data(runs: Mapping[Any, Sequence[Result]], keys: Sequence[str]) -> Data:
     """Return all observations of some runs; `keys` name what the runs are called by."""
     names = list(next(iter(runs.values()))[0]["columns"])
     rows = [
-        (*key, seed, *line)
+        (*key, seed, *line, run["accuracy"])
         for key, seeds in runs.items()
         for seed, run in enumerate(seeds)
         for line in zip(*(run["columns"][name] for name in names), strict=True)
     ]
-    return Data((*keys, "seed", *names), rows)
+    return Data((*keys, "seed", *names, "final_accuracy_on_all_test_rows"), rows)

@@ -16,6 +16,7 @@ from experiments.scope import Scope
 _METHODS = ("bsgd", "bsca")
 _DEEP = 2.0  # points below the median of a run: a peak of significantly reduced performance
 _SKIPPED = 0.25  # of the looks at the beginning, where curves rise
+_ROUNDING = 1e-6  # points: a look that is as deep as that, and not deeper, is no peak
 _MUCH = 1.5  # times as long
 MANY = 0.1  #: of the looks: a long series of peaks
 _LARGEST = ("SUSY", "COVTYPE")
@@ -60,7 +61,7 @@ def _late(run: Result) -> NDArray[np.float64]:
 def share_of_peaks(run: Result) -> float:
     """Return which share of the looks is a peak."""
     scores = _late(run)
-    return float(np.mean(scores < np.median(scores) - _DEEP))
+    return float(np.mean(scores < np.median(scores) - _DEEP - _ROUNDING))
 
 
 def _picture(scope: Scope, runs: dict[Any, list[Result]], shares: dict[Any, float]) -> Picture:
@@ -114,7 +115,7 @@ def _series(both: _Pairs) -> Claim:
     return Claim(
         "For the primal solver there is a long series of peaks of significantly reduced performance.",
         "section 5, Learning Performance",
-        f"BSGD has many, and more than BSCA, {tally(more)}. Looks more than {_DEEP:g} points below the median of the run, in %: BSGD {_shares(both, 0)}; what BSGD has more than BSCA: {listed(gains, 1)} "
+        f"BSGD has many, and more than BSCA, {tally(more)}. Looks more than {_DEEP:g} points below the median of the run without its first quarter, in %: BSGD {_shares(both, 0)}; what BSGD has more than BSCA: {listed(gains, 1)} "
         f"(rule: {100 * MANY:.0f} % or more, and more than BSCA by over {RULE}, on every data set)",
         judge([*more.values()]),
     )
@@ -139,7 +140,7 @@ def _largest(both: _Pairs) -> Claim:
 def last_peak(run: Result) -> float:
     """Return the epoch of the last look that is a peak; 0 if there is none."""
     epochs, scores = _scores(run)
-    deep = np.flatnonzero(scores < np.median(_late(run)) - _DEEP)
+    deep = np.flatnonzero(scores < np.median(_late(run)) - _DEEP - _ROUNDING)
     return float(epochs[deep[-1]]) if len(deep) else 0.0
 
 

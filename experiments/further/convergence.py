@@ -225,7 +225,7 @@ def _ignores(found: _Found) -> Claim:
         "The primal solver effectively ignores the upper bound of the dual variables, resulting in large oscillations.",
         "section 5, Discussion",
         f"Variables are above C at the end {tally(over)}, oscillations are large {tally(large)}. Variables of SGD above C, first | last epoch, in %: {shares}; coordinate ascent has none. Mean change of P from epoch to epoch, in epochs {_WINDOW[0]} to "
-        f"{_WINDOW[1]}, in % of its level, SGD | SCA: {texts} (rule: more than {100 * _ABOVE:.0f} % of the variables at the end, and a change of more than {100 * _SWING:.0f} % that is {_LONG:g} times that of SCA, everywhere)",
+        f"{_WINDOW[1]}, in % of its level, SGD | SCA: {texts} (rule: more than {100 * _ABOVE:.0f} % of the variables at the end, and a change of more than {100 * _SWING:.0f} % that is {_LONG:g} times that of SCA, everywhere; in part if one of both somewhere)",
         judge([*over.values(), *large.values()]),
     )
 

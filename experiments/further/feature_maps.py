@@ -219,6 +219,6 @@ def _suffices(scope: Scope, found: dict[str, _Found]) -> Claim:
         "B ≪ n basis functions are sufficient to represent a model that is sufficiently close to the optimal one; this is very reasonable, in particular for large n.",
         "section 2, SVMs on a Budget",
         f"Close to the exact SVM {tally(enough)}; closer with more rows {tally(better)}. What the best model of B = {budgets(scope)[1]} learned terms loses, and its P above the optimum, {_part(scope):,} rows → all that are solved "
-        f"exactly: {'; '.join(texts)} (rule: {_NEARLY:g} point lost at most, and no more of P than with fewer rows, everywhere)",
+        f"exactly: {'; '.join(texts)} (rule: {_NEARLY:g} point lost at most, and no more of P than with fewer rows, everywhere; in part if one of both somewhere)",
         judge([*enough.values(), *better.values()]),
     )

@@ -277,7 +277,7 @@ def _unlimited_claim(unlimited: dict[str, Result]) -> Claim:
     return Claim(
         "Without a budget the iteration complexity is linear in the number of non-zero coefficients.",
         "section 1; section 2, Kernel SVM Solvers",
-        f"Linear {tally(linear)}. Exponent of the time per visit in the number of terms, {min(f['terms'][len(f['terms']) // 2] for f in unlimited.values()):,.0f} terms and more: {', '.join(f'{n} {v:.2f}' for n, v in exponents.items())} (rule: 1 up to "
+        f"Linear {tally(linear)}. Exponent of the time per visit in the number of terms, over the upper half of these looks: {', '.join(f'{n} {v:.2f}' for n, v in exponents.items())} (rule: 1 up to "
         f"{_ABOUT_LINEAR:g}, both)",
         judge([*linear.values()]),
     )

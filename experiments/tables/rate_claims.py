@@ -74,7 +74,7 @@ def is_near(seen: float, predicted: float, points: float) -> bool:
     return high - low <= points and high <= _FACTOR * low
 
 
-FACTOR_RULE = f"a factor of {_FACTOR:g}, rates below {_NOTHING:g} % being as good as none"
+FACTOR_RULE = f"a factor of {_FACTOR:g}, rates below {_NOTHING:g} % counting as that"
 
 
 def rates_claims(found: Sequence[Rates], where: str = "") -> list[Claim]:

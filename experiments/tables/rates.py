@@ -25,7 +25,7 @@ _ROWS, _QUICK_ROWS = 5000, 500
 _EPOCHS = {"sca": 1000, "sgd": 500}
 _QUICK_EPOCHS = 200
 SOLVERS = {"sca": BSCA(order="uniform"), "sgd": BSGD(order="uniform")}
-_MOST_SEEDS = 3  # the rates hardly depend on them, and a run takes half a minute
+_MOST_SEEDS = 2  # the rates hardly depend on them, and a run takes half a minute
 _COST = {"sca": 1e-9, "sgd": 6e-10}  # seconds per visit and row
 _AT_HAND = "Random subsets, so that the limit can be reached: the rates of all rows differ from these, see `--thorough`."
 _ABOUT = (

@@ -268,7 +268,7 @@ def _claim(grids: dict[str, list[Grid]]) -> Claim:
     return Claim(
         "C and γ were tuned with grid search and cross-validation, aiming for the best possible performance of the non-budgeted machine.",
         "section 5; table 1; appendix A",
-        f"The choice stands {tally(stands)}. What it lacks to the best of 25 cells, chosen by other folds, exact SVM | budget, in points: {'; '.join(texts)} (rule: no more than {_ERRORS:g} standard errors of the difference, by the exact SVM, on {_ROWS['svc']:,} rows)",
+        f"The choice stands {tally(stands)}. What it lacks to the best of 25 cells, chosen by other folds, exact SVM | budget, in points: {'; '.join(texts)} (rule: no more than {_ERRORS:g} standard errors of the difference, which count that folds share training rows, by the exact SVM, on {_ROWS['svc']:,} rows)",
         judge([*stands.values()]),
     )
 
