@@ -1,7 +1,7 @@
 """Kernel support vector machines on a budget.
 
 Public names: the estimators :class:`BudgetSVC`, :class:`BudgetSVR` and :class:`BudgetOneClassSVM`, the
-transformer :class:`BudgetFeatures`, the functions :func:`polish`, :func:`compress`, :func:`diagnose`, :func:`report`,
+transformers :class:`BudgetFeatures` and :class:`RelevanceScaler`, the functions :func:`polish`, :func:`compress`, :func:`diagnose`, :func:`report`,
 :func:`save`, :func:`load`, :func:`to_libsvm`, :func:`to_onnx` and :func:`to_c`, the modules :mod:`budgetsvm.kernels`,
 :mod:`budgetsvm.losses`, :mod:`budgetsvm.solvers` and :mod:`budgetsvm.maintenance` with options,
 :mod:`budgetsvm.model_selection` to find parameters, :mod:`budgetsvm.monitoring` to watch a fit, :mod:`budgetsvm.plots` with
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from budgetsvm._estimators.features import BudgetFeatures
     from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
     from budgetsvm._estimators.polish_function import Polished, polish
+    from budgetsvm._estimators.relevance.scaler import RelevanceScaler
     from budgetsvm._estimators.svc import BudgetSVC
     from budgetsvm._estimators.svr import BudgetSVR
     from budgetsvm._formats.c.export import CHeader, to_c
@@ -62,6 +63,7 @@ __all__ = [
     "Diagnosis",
     "Finding",
     "Polished",
+    "RelevanceScaler",
     "__version__",
     "compress",
     "conformal",
@@ -94,6 +96,7 @@ _HOMES = {
     "Diagnosis": "budgetsvm._diagnosis.finding",
     "Finding": "budgetsvm._diagnosis.finding",
     "Polished": "budgetsvm._estimators.polish_function",
+    "RelevanceScaler": "budgetsvm._estimators.relevance.scaler",
     "compress": "budgetsvm._estimators.compression.compress",
     "diagnose": "budgetsvm._diagnosis.diagnose",
     "load": "budgetsvm._formats.load",

@@ -33,16 +33,18 @@ def test_machines_are_scored_on_rows_held_out(monkeypatch: pytest.MonkeyPatch) -
     for name in table.TREES:  # which need not be installed
         monkeypatch.delitem(machines.MACHINES, name)
     row = table.measure(data.Table("MOONS", X[:200], Y[:200], X[200:], Y[200:], regression=False))
-    for name in (table.TUNED, table.UNTUNED, machines.EXACT):
+    for name in (table.TUNED, table.RELEVANT, table.UNTUNED, machines.EXACT):
         assert 90 < row[name] <= 100
     assert row["terms"] > 0
 
 
 def test_the_summary_counts(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
-        {table.TUNED: 90.0, "XGBoost": 89.0, "LightGBM": 90.5},
-        {table.TUNED: 90.0, "XGBoost": 89.0, "LightGBM": 89.5},
-        {table.TUNED: 90.0, "XGBoost": 95.0, "LightGBM": 89.5},
+        {table.TUNED: 90.0, table.RELEVANT: 91.0, "XGBoost": 89.0, "LightGBM": 90.5},
+        {table.TUNED: 90.0, table.RELEVANT: 89.0, "XGBoost": 89.0, "LightGBM": 89.5},
+        {table.TUNED: 90.0, table.RELEVANT: 94.0, "XGBoost": 95.0, "LightGBM": 89.5},
     ]
     table._summarise(Record({}, {}), rows)
-    assert "tree on 2 of 3, ahead on 1" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "tuned: within 1 point of the better tree on 2 of 3, ahead on 1" in said
+    assert "relevance: within 1 point of the better tree on 3 of 3, ahead on 1" in said

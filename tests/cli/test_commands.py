@@ -119,14 +119,15 @@ def test_evaluation_and_cross_validation(moons, capsys) -> None:
         assert capsys.readouterr().out.startswith("Cross Validation Accuracy = 9")
 
 
-def test_tables_and_scaling(moons, capsys) -> None:
+@pytest.mark.parametrize("scaling", ["standard", "relevance"])
+def test_tables_and_scaling(moons, capsys, scaling: str) -> None:
     X, y = moons
     rows = [
         f"{a},{1000 * b},{'yes' if label > 0 else 'no'}\n"
         for (a, b), label in zip(X, y, strict=True)
     ]
     Path("moons.csv").write_text("width,height,wanted\n" + "".join(rows))
-    run("train", "--target", "wanted", "--scale", "standard", "--json", "-g", "2", "moons.csv")
+    run("train", "--target", "wanted", "--scale", scaling, "--json", "-g", "2", "moons.csv")
     facts = json.loads(capsys.readouterr().out)
     assert (facts["rows"], facts["features"], facts["classes"]) == (400, 2, 2)
     run("predict", "--target", "wanted", "-q", "moons.csv", "moons.csv.bsvm")
@@ -134,6 +135,11 @@ def test_tables_and_scaling(moons, capsys) -> None:
     assert np.mean(np.array(found) == np.where(y > 0, "yes", "no")) > 0.95
     run("info", "moons.csv.bsvm")
     assert "StandardScaler" in capsys.readouterr().out
+
+
+def test_relevance_needs_labels(moons, capsys) -> None:
+    assert cli.main(["train", "-s", "2", "--scale", "relevance", "train", "model"]) == 1
+    assert "needs labels or targets" in capsys.readouterr().err
 
 
 def test_scaling_of_files(moons, capsys) -> None:

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 from tools.peers.compiled import Compiled
 
-from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, to_c
+from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, RelevanceScaler, to_c
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((200, 3)).astype(np.float32).astype(np.float64)
@@ -115,8 +115,9 @@ def test_features(tmp_path: Path) -> None:
         MinMaxScaler((-1, 1)),
         MinMaxScaler((0, 2), clip=True),
         MaxAbsScaler(),
+        RelevanceScaler(strength=1, max_iter=5, random_state=0),
     ],
-    ids=str,
+    ids=lambda scaler: str(scaler)[:40],
 )
 def test_scalers(tmp_path: Path, scaler: Any) -> None:
     rows = np.array([10.0, 0.1, 3.0], np.float32) * X.astype(np.float32) + np.float32(5)

@@ -25,7 +25,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     estimator : estimator or Pipeline
-        One of budgetsvm's estimators; or a pipeline of a StandardScaler, MinMaxScaler or MaxAbsScaler and such an
+        One of budgetsvm's estimators; or a pipeline of a StandardScaler, RelevanceScaler, MinMaxScaler or MaxAbsScaler and such an
         estimator.
     path : str or path-like
         The file, by custom with the suffix ``.bsvm``.

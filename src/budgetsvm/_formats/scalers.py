@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from budgetsvm._common.records import Fields, Record
 
@@ -34,7 +35,7 @@ def _kind_of(scaler: Any, instead: str) -> str:
     """Return the name of a fitted scaler's class."""
     kind = type(scaler).__name__
     if kind not in _KINDS or type(scaler) is not _class_of(kind):
-        message = f"a pipeline that begins with a {kind} cannot be written: only with one of {', '.join(_KINDS)}; {instead}"
+        message = f"a pipeline that begins with a {kind} cannot be written: only with one of {', '.join(_KINDS)} or a RelevanceScaler; {instead}"
         raise ValueError(message)
     if not hasattr(scaler, "n_features_in_"):
         message = f"this {kind} is not fitted yet: there is nothing to save"
@@ -51,8 +52,23 @@ class Affine:
     clip: tuple[float, float] | None = None
 
 
+def _plain(scaler: Any) -> Any:
+    """Return the StandardScaler that does what a RelevanceScaler does; others are what they are."""
+    module = sys.modules.get("budgetsvm._estimators.relevance.scaler")
+    if module is None or type(scaler) is not module.RelevanceScaler:
+        return scaler
+    check_is_fitted(scaler)
+    plain = _class_of("StandardScaler")(with_mean=scaler.mean_ is not None)
+    plain.mean_, plain.scale_, plain.var_ = scaler.mean_, scaler.scale_, scaler.scale_**2
+    plain.n_features_in_, plain.n_samples_seen_ = scaler.n_features_in_, scaler.n_samples_seen_
+    if hasattr(scaler, "feature_names_in_"):
+        plain.feature_names_in_ = scaler.feature_names_in_
+    return plain
+
+
 def affine_of(scaler: Any) -> Affine:
     """Return what a fitted scaler does."""
+    scaler = _plain(scaler)
     kind = _kind_of(scaler, "write its last step, or use ONNX")
     one, none = np.ones(scaler.n_features_in_), np.zeros(scaler.n_features_in_)
     if kind == "MinMaxScaler":
@@ -67,6 +83,7 @@ def affine_of(scaler: Any) -> Affine:
 
 def scaler_record(scaler: Any) -> Record:
     """Return a record of a fitted scaler."""
+    scaler = _plain(scaler)
     kind = _kind_of(scaler, "use a pickle")
     names = getattr(scaler, "feature_names_in_", None)
     parameters = scaler.get_params(deep=False)

@@ -39,6 +39,8 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
         machine = BudgetSVR(options["cost"] / scale, epsilon=options["epsilon"] / scale, **own)
     else:
         machine = BudgetOneClassSVM(nu=options["nu"], **own)
+    if scaling == "relevance":
+        return _stretched(machine, kind, options, verbose=verbose)
     return machine if scaling == "none" else _pipeline(scaling, X, machine)
 
 
@@ -64,6 +66,21 @@ def _class_weight(given: tuple[tuple[Any, float], ...], y: Any) -> dict[Any, flo
         message = f"there is a weight for the label {unknown[0]}, and the data have {found}: it has no effect"
         warn(message, UserWarning, stacklevel=2)
     return {label: w for label, w in weights.items() if label not in unknown} or None
+
+
+def _stretched(machine: Any, kind: str, options: dict[str, Any], *, verbose: int) -> Any:
+    """Return a machine behind scales of features that are found, too."""
+    from sklearn.pipeline import make_pipeline
+
+    from budgetsvm import RelevanceScaler
+
+    if kind not in ("svc", "svr"):
+        raise ValueError(
+            "--scale relevance needs labels or targets: use --scale standard with -s 2"
+        )
+    task: Any = "classification" if kind == "svc" else "regression"
+    own = {"n_jobs": options["jobs"], "random_state": options["seed"], "verbose": verbose}
+    return make_pipeline(RelevanceScaler(task=task, **own), machine)
 
 
 def _pipeline(scaling: str, X: Any, machine: Any) -> Any:

@@ -64,6 +64,11 @@ class Project {
         erase(position_of(a));
         fetch_column();
         solve_lower();
+        // A projection is never longer than what is projected. Where it is, the kernel is not
+        // positive definite, and coefficients would grow without bounds, term by term: then the
+        // term is just removed.
+        if (squared_norm(column_) > kernel_row_[a] + relative_ridge * largest_)
+            std::fill(column_.begin(), column_.end(), 0.0);
         solve_upper();
         double residual = kernel_row_[a];
         for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -80,6 +85,12 @@ class Project {
     static constexpr double relative_ridge = sizeof(T) == 4 ? 1e-6 : 1e-10;
 
     double* row(std::size_t i) { return rows_[i].data(); }
+
+    static double squared_norm(const std::vector<double>& x) {
+        double sum = 0;
+        for (const double value : x) sum += value * value;
+        return sum;
+    }
 
     std::size_t position_of(std::int32_t term) const {
         return std::find(order_.begin(), order_.end(), term) - order_.begin();
@@ -98,8 +109,7 @@ class Project {
         double ridge = relative_ridge * largest_;
         fetch_column();
         solve_lower();
-        double explained = 0;
-        for (const double value : column_) explained += value * value;
+        const double explained = squared_norm(column_);
         double pivot = kernel_row_[j] + ridge - explained;
         // Only a kernel that is not positive definite, or a term that is zero, comes to this: a
         // pivot that outweighs its row all but takes the term out of the projection.

@@ -89,9 +89,14 @@ def test_it_is_the_sum_of_its_pairs(memory_limit: float | None) -> None:
         rows = (y == NAMES[a]) | (y == NAMES[b])
         pair = polish(X[rows], y[rows], X[:25], **options)
         alone.append((pair.primal, pair.dual))
-        kernel = np.exp(-0.1 * ((X[:, np.newaxis] - X[:25]) ** 2).sum(axis=2))
-        values = kernel @ whole.coef[c] + whole.bias[c]
-        np.testing.assert_allclose(values, -(kernel @ pair.coef + pair.bias), rtol=0, atol=0.05)
+        values, own = (
+            np.exp(-0.1 * ((X[:, np.newaxis] - one.points) ** 2).sum(axis=2)) @ coef + bias
+            for one, coef, bias in (
+                (whole, whole.coef[c], whole.bias[c]),
+                (pair, pair.coef, pair.bias),
+            )
+        )
+        np.testing.assert_allclose(values, -own, rtol=0, atol=0.05)
     primal, dual = np.sum(alone, axis=0)
     assert whole.primal == pytest.approx(primal, rel=2e-5)
     assert whole.dual == pytest.approx(dual, rel=2e-5)

@@ -72,7 +72,7 @@ def to_c(estimator: Any, *, name: str = "model", storage: Storage = "float32") -
     ----------
     estimator : estimator or Pipeline
         BudgetSVC, BudgetSVR, BudgetOneClassSVM or BudgetFeatures, with any kernel but a Python function; or a pipeline of
-        a StandardScaler, MinMaxScaler or MaxAbsScaler and such an estimator.
+        a StandardScaler, RelevanceScaler, MinMaxScaler or MaxAbsScaler and such an estimator.
     name : str, default="model"
         What names in the header begin with.
     storage : {"float32", "float16", "int8"}, default="float32"

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
+from budgetsvm._estimators.relevance.scaler import RelevanceScaler
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._formats.onnx.graph import DOUBLE, INT64, Graph
@@ -26,6 +27,7 @@ def register() -> None:
         (BudgetSVR, _convert_regressor),
         (BudgetOneClassSVM, _convert_detector),
         (BudgetFeatures, _convert_features),
+        (RelevanceScaler, _convert_scaler),
     ):
         update_registered_converter(
             kind,
@@ -56,6 +58,15 @@ def _convert_features(scope: Any, operator: Any, container: Any) -> None:
     values = graph.kernel_values(x, features._expansion)
     values = graph.add("MatMul", values, features.normalization_)
     graph.add("Cast", values, to=kind, out=operator.outputs[0].full_name)
+
+
+def _convert_scaler(scope: Any, operator: Any, container: Any) -> None:
+    graph, x, kind = _begin(scope, operator, container)
+    scaler: RelevanceScaler = operator.raw_operator
+    if scaler.mean_ is not None:
+        x = graph.add("Sub", x, scaler.mean_[np.newaxis])
+    x = graph.add("Div", x, scaler.scale_[np.newaxis])
+    graph.add("Cast", x, to=kind, out=operator.outputs[0].full_name)
 
 
 def _convert_detector(scope: Any, operator: Any, container: Any) -> None:

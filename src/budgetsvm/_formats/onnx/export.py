@@ -21,7 +21,7 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     ----------
     estimator : estimator or Pipeline
         BudgetSVC, BudgetSVR, BudgetOneClassSVM or BudgetFeatures, with any kernel but a Python function; or a
-        pipeline of steps that skl2onnx knows.
+        pipeline of steps that skl2onnx knows, or a RelevanceScaler.
     X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
         Some rows, as they are to be given to the runtime: float32 or float64. Their values do not matter. Columns of a
         data frame become inputs of their own, and where some hold words, numbers are float32.

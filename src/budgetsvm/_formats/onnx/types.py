@@ -5,6 +5,7 @@ from typing import Any
 
 from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
+from budgetsvm._estimators.relevance.scaler import RelevanceScaler
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm.losses import Logistic, make_loss
 
@@ -61,6 +62,8 @@ def set_types(operator: Any) -> None:
 
 
 def _width(machine: Any, name: str) -> int | None:
+    if isinstance(machine, RelevanceScaler):
+        return int(machine.n_features_in_)
     if isinstance(machine, BudgetFeatures):
         return len(machine._expansion)
     n_outputs = len(machine._expansion.coef)

@@ -126,9 +126,9 @@ _OPTIONS = (
     ),
     _option(
         "--scale",
-        type=click.Choice(["none", "standard", "range"]),
+        type=click.Choice(["none", "standard", "range", "relevance"]),
         default="none",
-        help="Features.",
+        help="Features; relevance: standard, and those that matter to the labels are stretched.",
     ),
     _option(
         "--precision",
