@@ -140,6 +140,8 @@ def test_tables_and_scaling(moons, capsys, scaling: str) -> None:
 def test_relevance_needs_labels(moons, capsys) -> None:
     assert cli.main(["train", "-s", "2", "--scale", "relevance", "train", "model"]) == 1
     assert "needs labels or targets" in capsys.readouterr().err
+    assert cli.main(["cv", "--grid", "--scale", "relevance", "train"]) == 2
+    assert "sees the labels" in capsys.readouterr().err
 
 
 def test_scaling_of_files(moons, capsys) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1, make_moons
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -219,15 +219,16 @@ def test_odd_data(X: Any, y: Any) -> None:
 def test_many_classes_and_a_rare_one() -> None:
     X, _ = two_of_eight(500)
     y = np.append(np.arange(499) % 150, 1000)
-    assert np.isfinite(scaler(max_iter=2).fit(X, y).relevance_).all()
+    found = scaler(max_iter=2, task="classification").fit(X, y)
+    assert np.isfinite(found.relevance_).all()
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"strength": 1.5}, "strength must be 'auto' or a number from 0 to 1, not 1.5"),
+        ({"strength": -0.1}, "strength must be 'auto' or a number from 0 to 1, not -0.1"),
         ({"strength": "much"}, "strength must be one of 'auto', not 'much'"),
-        ({"strength": -1}, "strength must be"),
         ({"task": "guess"}, "task must be one of"),
         ({"sample": 0}, "sample must be at least 1"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
@@ -246,10 +247,69 @@ def test_bad_targets() -> None:
         scaler().fit(X)
     with pytest.raises(ValueError, match="y has fractions"):
         scaler(task="classification").fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="labels in one column, or numbers"):
+    with pytest.raises(ValueError, match="is for numbers, and y has dtype"):
         scaler(task="regression").fit(X, y.astype(str))
     with pytest.raises(ValueError, match="zero"):
         scaler().fit(X, y, sample_weight=np.zeros(50))
+
+
+def test_odd_targets() -> None:
+    X, y = two_of_eight(200)
+    plain = scaler(max_iter=2).fit(X, y)
+    with pytest.warns(DataConversionWarning):
+        column = scaler(max_iter=2).fit(X, y[:, np.newaxis])
+    assert column.errors_ == plain.errors_
+    with pytest.raises(ValueError, match="for one column of labels, and y has shape"):
+        scaler(task="classification").fit(X, np.column_stack([y, y]))
+    for mixed in ([1, "a"] * 100, [None] * 200):
+        with pytest.raises(ValueError, match="y must be labels in one column, or numbers"):
+            scaler().fit(X, np.array(mixed, object))
+    with pytest.raises(TypeError, match="verbose must be a number"):
+        scaler(verbose="yes").fit(X, y)
+    counts = np.arange(200) % 40
+    with pytest.warns(UserWarning, match="40 different whole numbers, which are taken for classes"):
+        scaler(max_iter=1).fit(X, counts)
+    for task in ("classification", "regression"):  # who has said it need not hear of it
+        scaler(max_iter=1, task=task).fit(X, counts)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_features_that_cannot_be_squared(make: Any) -> None:
+    X, y = two_of_eight(60)
+    with pytest.raises(ValueError, match="values too large for their squares"):
+        scaler().fit(make(X * 1e200), y)
+
+
+def test_sizes_of_weights_do_not_matter() -> None:
+    X, y = two_of_eight(200)
+    weights = 1.0 + np.arange(200) % 2
+    plain = scaler(max_iter=3).fit(X, y, sample_weight=weights)
+    for size in (1e300, 1e-300):
+        other = scaler(max_iter=3).fit(X, y, sample_weight=size * weights)
+        np.testing.assert_allclose(other.scale_, plain.scale_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e15, 1e-15])
+def test_sparse_rows_in_single_precision(size: float) -> None:
+    X, y = two_of_eight(200)
+    X = X * (np.random.default_rng(1).random(X.shape) < 0.4)
+    plain = scaler(max_iter=3).fit(sparse.csr_array(X), y)
+    rows = sparse.csr_array((size * X).astype(np.float32))
+    other = scaler(max_iter=3).fit(rows, y)
+    np.testing.assert_allclose(other.relevance_, plain.relevance_, rtol=1e-2)
+    scaled = plain.transform(sparse.csr_array(X)).toarray()
+    np.testing.assert_allclose(other.transform(rows).toarray(), scaled, rtol=1e-2)
+
+
+def test_small_gradients_are_no_end() -> None:
+    """The first step is as long as the gradient: where that is small, it gains next to nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 6))
+    y = X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=2000)
+    for seed in range(3):
+        found = scaler(strength=1, random_state=seed).fit(X, y).relevance_
+        assert set(np.argsort(-found)[:2]) == {0, 1}
+        assert found[:2].min() > 1.2 * found[3:].max()
 
 
 def test_a_time_limit_ends_it() -> None:

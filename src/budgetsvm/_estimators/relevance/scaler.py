@@ -8,9 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.sparsefuncs import inplace_column_scale
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
 
 from budgetsvm._common.checks import check_choice, check_count, check_number
 from budgetsvm._common.progress import progress
@@ -25,6 +28,7 @@ from budgetsvm._estimators.relevance.sample import (
 )
 from budgetsvm._estimators.relevance.scales import Effort, find_scales
 from budgetsvm._estimators.relevance.strength import STRENGTHS, choose_strength, strengthened
+from budgetsvm._estimators.relevance.targets import labels_or_numbers
 from budgetsvm._estimators.user_input import generator
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -51,13 +55,13 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The power of the factors that is used, from 0, which is ``StandardScaler``, to 1, for all of it. "auto":
         0, 0.5 or 1, as rows that were not used to find them say.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is. "auto" takes whole numbers and words for labels.
+        What y is. "auto" takes whole numbers and words for labels, and warns if there are many different numbers.
     sample : int, default=10000
         The largest number of rows that factors are found with. More rows take longer, in proportion.
     max_iter : int, default=50
         The largest number of steps.
     time_limit : float or None, default=None
-        Seconds after which no further step is begun.
+        Seconds after which no further step is begun. To choose the strength takes some more.
     random_state : int, RandomState, Generator or None, default=None
         Chooses the sample.
     n_jobs : int or None, default=None
@@ -84,7 +88,7 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The number of rows.
     n_features_in_ : int
         The number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, where they have any.
 
     Notes
@@ -156,12 +160,12 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=_DTYPES, multi_output=True, y_numeric=False
         )
-        labels = self._are_labels(y)
+        y, labels = labels_or_numbers(y, self.task)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not weights.any():
             raise ValueError("all sample weights are zero: there is nothing to learn from")
-        plain = StandardScaler(with_mean=not sparse.issparse(X))
-        plain.fit(X, sample_weight=None if sample_weight is None else weights)
+        weights = weights / weights.max()
+        plain = _standard(X, None if sample_weight is None else weights)
         sample = self._sample(plain, X, y, weights, labels=labels)
         strength, errors, factors, steps = self._search(sample)
         self.relevance_ = strengthened(factors, strength)
@@ -188,8 +192,7 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not sparse.issparse(X):
             return ((X if self.mean_ is None else X - self.mean_) / self.scale_).astype(X.dtype)
         self._check_sparse()
-        inplace_column_scale(X, 1 / self.scale_)
-        return X
+        return _times_columns(X, 1 / self.scale_)
 
     def inverse_transform(self, X: Any) -> Any:
         """Undo the scaling.
@@ -208,8 +211,7 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not sparse.issparse(X):
             return (X * self.scale_ + (0.0 if self.mean_ is None else self.mean_)).astype(X.dtype)
         self._check_sparse()
-        inplace_column_scale(X, self.scale_)
-        return X
+        return _times_columns(X, self.scale_)
 
     def _check_sparse(self) -> None:
         if self.mean_ is not None:
@@ -219,29 +221,16 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if isinstance(self.strength, str):
             check_choice("strength", self.strength, ("auto",))
-        elif check_number("strength", self.strength, at_least=0) > 1:
+        elif not 0 <= check_number("strength", self.strength) <= 1:
             message = f"strength must be 'auto' or a number from 0 to 1, not {self.strength!r}"
             raise ValueError(message)
+        if not isinstance(self.verbose, bool):
+            check_number("verbose", self.verbose)
         check_choice("task", self.task, ("auto", "classification", "regression"))
         check_count("sample", self.sample, least=1)
         check_count("max_iter", self.max_iter, least=1)
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, above=0)
-
-    def _are_labels(self, y: NDArray[Any]) -> bool:
-        with np.errstate(invalid="ignore"):  # of numbers too large for integers
-            kind = type_of_target(y, input_name="y")
-        numbers = y.dtype.kind in "biuf"
-        wanted = self.task if self.task != "auto" else None
-        if y.ndim == 1 and (wanted or "classification") == "classification":
-            if not kind.startswith("continuous"):
-                return True
-            if wanted is not None:
-                raise ValueError("task='classification' is for labels, and y has fractions")
-        if not numbers:
-            message = f"y must be labels in one column, or numbers, not {kind} of dtype {y.dtype}"
-            raise ValueError(message)
-        return False
 
     def _sample(
         self, plain: StandardScaler, X: Any, y: NDArray[Any], weights: _Array, *, labels: bool
@@ -298,3 +287,21 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _standard(X: Any, weights: _Array | None) -> StandardScaler:
+    """Return means and deviations of features, in double precision."""
+    few = sparse.issparse(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain = StandardScaler(with_mean=not few)
+        plain.fit(X.astype(np.float64) if few else X, sample_weight=weights)
+        if not np.isfinite(plain.var_).all():
+            raise ValueError("X has values too large for their squares; scale the features first")
+    return plain
+
+
+def _times_columns(X: Any, factors: _Array) -> Any:
+    """Return sparse rows whose columns are multiplied, in double precision."""
+    wide = X.astype(np.float64)
+    inplace_column_scale(wide, factors)
+    return wide.astype(X.dtype)

@@ -19,7 +19,8 @@ _POINTS = 300
 _STEPS = 10  # for the common scale and the ridge
 _RIDGES = (-12.0, 8.0)  # logarithms
 _RANGE = float(np.log(1000.0))  # of scales, above and below the common one
-_CLOSE = 1e-5  # of the error, where 1/2 is that of a constant
+_CLOSE = 3e-5  # of the error: a step that gains less is the last
+_UNIT = 1e-3  # of errors: the first step of L-BFGS is as long as the gradient
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,18 @@ class _Search:
             if perf_counter() > self._effort.deadline:
                 raise StopIteration
 
-        options = {"maxiter": most_steps, "ftol": _CLOSE, "gtol": _CLOSE / 10}
+        def in_units(x: _Array) -> tuple[float, _Array]:
+            error, gradient = value(x)
+            return error / _UNIT, gradient / _UNIT
+
+        options = {"maxiter": most_steps, "ftol": _CLOSE, "gtol": _CLOSE}
         found = minimize(
-            value, start, jac=True, method="L-BFGS-B", bounds=bounds, callback=look, options=options
+            in_units,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=look,
+            options=options,
         )
         return np.asarray(found.x)

@@ -20,6 +20,12 @@ _VALUES = 10  # of C, and of gamma, where nobody says which
 def search(X: Any, y: Any, folds: int, options: dict[str, Any]) -> dict[str, Any]:
     """Return the best cell and all others, with C as the command line means it."""
     kind, seed = options["svm_type"], options["seed"]
+    if options["scale"] == "relevance":
+        message = (
+            "--scale relevance sees the labels, and --grid scales features before it makes folds, so that scores would be too good: "
+            "search with --scale standard, or look at a few cells by cv without --grid"
+        )
+        raise click.UsageError(message)
     machine = make_machine(options, X, y, verbose=0)
     if hasattr(machine, "steps"):  # the ranges of features, which know no labels, are of all rows
         X = machine[:-1].fit_transform(X)
