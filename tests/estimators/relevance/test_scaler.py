@@ -88,6 +88,16 @@ def test_without_a_gain_it_is_a_standard_scaler() -> None:
     assert found.n_iter_ == 0
 
 
+def test_a_sample_may_be_a_part_of_the_rows() -> None:
+    X, y = two_of_eight(1000)
+    given = X.copy()
+    found = scaler(sample=5e2).fit(X, y)
+    assert set(np.argsort(-found.relevance_)[:2]) == {2, 5}
+    assert found.n_samples_seen_ == 1000
+    found.transform(X)
+    np.testing.assert_array_equal(X, given)
+
+
 def test_strength_is_a_power() -> None:
     X, y = two_of_eight(400)
     whole, half = (scaler(strength=one).fit(X, y).relevance_ for one in (1.0, 0.5))

@@ -188,7 +188,7 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : ndarray or sparse matrix of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_DTYPES, copy=True)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_DTYPES)
         if not sparse.issparse(X):
             return ((X if self.mean_ is None else X - self.mean_) / self.scale_).astype(X.dtype)
         self._check_sparse()
@@ -207,7 +207,7 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X : ndarray or sparse matrix of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_DTYPES, copy=True)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_DTYPES)
         if not sparse.issparse(X):
             return (X * self.scale_ + (0.0 if self.mean_ is None else self.mean_)).astype(X.dtype)
         self._check_sparse()
@@ -238,11 +238,9 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return some of the rows in no order, standardised."""
         rng, used = generator(self.random_state), np.flatnonzero(weights)
         rows = rng.permutation(used)
-        judges = max(
-            min(len(rows), self.sample) // _JUDGES, min(len(rows) - self.sample, _MOST_JUDGES)
-        )
-        learn = min(len(rows), self.sample) - min(len(rows), self.sample) // _JUDGES
-        rows = rows[: learn + judges]
+        some = min(len(rows), int(self.sample))
+        learn = some - some // _JUDGES
+        rows = rows[: learn + max(some // _JUDGES, min(len(rows) - some, _MOST_JUDGES))]
         aim = classes_to_aim_at if labels else numbers_to_aim_at
         aims: Aims = aim(y[rows], weights[rows])
         chosen = plain.transform(X[rows].astype(np.float64))
