@@ -52,7 +52,7 @@ def test_features_that_matter_come_first() -> None:
 
 
 def test_several_classes() -> None:
-    X, y = two_of_eight(2000)
+    X, y = two_of_eight(1000)
     names = np.array(["down", "left", "up"])[y * 1 + (X[:, 2] > 1)]
     found = scaler().fit(X, names)
     assert set(np.argsort(-found.relevance_)[:2]) == {2, 5}
@@ -60,7 +60,7 @@ def test_several_classes() -> None:
 
 @pytest.mark.parametrize("targets", [1, 2])
 def test_regression(targets: int) -> None:
-    X, y = make_friedman1(1500, n_features=10, random_state=0)
+    X, y = make_friedman1(1000, n_features=10, random_state=0)
     y = y if targets == 1 else np.column_stack([y, 1e6 * np.sin(9 * X[:, 9])])
     found = scaler().fit(X, y)
     useless = found.relevance_[5:9]  # 3 and 4 are linear in y: a kernel sees them from afar
@@ -159,9 +159,9 @@ def test_sparse_rows_stay_sparse() -> None:
 
 def test_wide_sparse_rows() -> None:
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 50_000), density=1e-3, rng=rng, format="csr")
-    found = scaler(max_iter=3).fit(X, rng.permutation(300) % 2)
-    assert found.relevance_.shape == (50_000,)
+    X = sparse.random_array((200, 20_000), density=1e-3, rng=rng, format="csr")
+    found = scaler(max_iter=3).fit(X, rng.permutation(200) % 2)
+    assert found.relevance_.shape == (20_000,)
     assert np.isfinite(found.scale_).all()
 
 
@@ -316,14 +316,14 @@ def test_small_gradients_are_no_end() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 6))
     y = X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.normal(size=2000)
-    for seed in range(3):
+    for seed in range(2):
         found = scaler(strength=1, random_state=seed).fit(X, y).relevance_
         assert set(np.argsort(-found)[:2]) == {0, 1}
         assert found[:2].min() > 1.2 * found[3:].max()
 
 
 def test_a_time_limit_ends_it() -> None:
-    X, y = two_of_eight(1000)
+    X, y = two_of_eight(300)
     assert scaler(time_limit=1e-9).fit(X, y).n_iter_ <= 2  # one step of each search
     assert scaler().fit(X, y).n_iter_ > 2
 
