@@ -43,3 +43,38 @@ def test_scores_that_are_no_numbers_count_as_none() -> None:
         search = BudgetSVCCV(cv=3, scoring=scorer, **SMALL).fit(X, Y)
     assert search.best_params_["C"] == 1.0
     assert np.isfinite(search.best_score_)
+
+
+@pytest.mark.parametrize("masks", [False, True])
+def test_rows_of_weight_zero_are_not_scored(masks: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    counts = np.arange(300) % 3 == 0
+    wrong = np.where(counts, y, 1 - y)
+    folds = [(rng.permutation(300) < 200) for _ in range(2)]
+    cv = [
+        (fold, ~fold) if masks else (np.flatnonzero(fold), np.flatnonzero(~fold)) for fold in folds
+    ]
+    options = {"budget": 30, "cv": cv, "random_state": 0}
+    found = BudgetSVCCV([0.01, 10], [0.001, 1], **options).fit(X, wrong, sample_weight=counts * 1.0)
+    assert found.best_params_ == {"C": 10, "gamma": 1}
+    assert found.best_score_ > 0.8
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_masks_are_rows(weighted: bool) -> None:
+    """Also where a look at a part of the rows comes first, for which rows are drawn."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7000, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    folds = [rng.permutation(7000) < 5000 for _ in range(2)]
+    weights = np.ones(7000) if weighted else None
+    scores = []
+    for cv in (
+        [(fold, ~fold) for fold in folds],
+        [(np.flatnonzero(fold), np.flatnonzero(~fold)) for fold in folds],
+    ):
+        search = BudgetSVCCV([1, 10], [0.1, 1], budget=20, cv=cv, random_state=0, refit=False)
+        scores.append(search.fit(X, y, sample_weight=weights).cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(*scores)

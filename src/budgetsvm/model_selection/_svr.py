@@ -90,7 +90,8 @@ class BudgetSVRCV(MultiOutputMixin, RegressorMixin, Search):
         groups : array-like of shape (n_samples,), default=None
             Groups that a splitter keeps together.
         sample_weight : array-like of shape (n_samples,), default=None
-            C of a row is multiplied by its weight. Scores are not weighted, as for ``GridSearchCV``.
+            C of a row is multiplied by its weight. Scores are not weighted, as for ``GridSearchCV``, but rows of
+            weight 0 are not scored.
 
         Returns
         -------

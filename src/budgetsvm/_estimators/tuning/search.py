@@ -1,5 +1,6 @@
 """A search: checks what it is given, lets cells race, and finds the budget if that is wanted."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -161,13 +162,32 @@ def _heats(
         X,
         y,
         weights,
-        checked_splits(cv.split(X, y, groups), y, classifies=is_classifier(machine)),
+        checked_splits(
+            _that_count(cv.split(X, y, groups), len(y), weights),
+            y,
+            classifies=is_classifier(machine),
+        ),
         check_scoring(machine, scoring=wanted.scoring),
         int(seed),
         count_threads(wanted.n_jobs),
         deadline,
     )
     return heats, auto
+
+
+def _that_count(
+    splits: Iterable[Any], n_rows: int, weights: NDArray[np.float64] | None
+) -> Iterable[Any]:
+    """Return splits as numbers of rows, also of masks; what is not to be learned, with weight 0, is not to be scored."""
+    rows, counts = np.arange(n_rows), np.ones(n_rows, bool) if weights is None else weights > 0
+
+    def numbers(some: Any) -> NDArray[Any]:
+        some = np.asarray(some)
+        return np.asarray(rows[some if some.size else some.astype(np.intp)])
+
+    for train, test in splits:
+        held_out = numbers(test)
+        yield numbers(train), held_out[counts[held_out]]
 
 
 def _weights(given: Any, X: Any) -> NDArray[np.float64] | None:
