@@ -197,6 +197,7 @@ def test_parameters_that_change_in_a_stream(moons):
         make(basis="random").partial_fit(X, y)
 
 
+@pytest.mark.slow
 def test_tools(moons):
     X, y = moons
     model = make().fit(X, y)

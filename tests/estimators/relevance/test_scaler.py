@@ -51,6 +51,7 @@ def test_features_that_matter_come_first() -> None:
     assert scores[1] > scores[0] + 0.05
 
 
+@pytest.mark.slow
 def test_several_classes() -> None:
     X, y = two_of_eight(1000)
     names = np.array(["down", "left", "up"])[y * 1 + (X[:, 2] > 1)]
@@ -157,6 +158,7 @@ def test_sparse_rows_stay_sparse() -> None:
         scaler().fit(X, y).transform(few)
 
 
+@pytest.mark.slow
 def test_wide_sparse_rows() -> None:
     rng = np.random.default_rng(0)
     X = sparse.random_array((200, 20_000), density=1e-3, rng=rng, format="csr")
@@ -311,6 +313,7 @@ def test_sparse_rows_in_single_precision(size: float) -> None:
     np.testing.assert_allclose(other.transform(rows).toarray(), scaled, rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_small_gradients_are_no_end() -> None:
     """The first step is as long as the gradient: where that is small, it gains next to nothing."""
     rng = np.random.default_rng(0)
@@ -322,6 +325,7 @@ def test_small_gradients_are_no_end() -> None:
         assert found[:2].min() > 1.2 * found[3:].max()
 
 
+@pytest.mark.slow
 def test_a_time_limit_ends_it() -> None:
     X, y = two_of_eight(300)
     assert scaler(time_limit=1e-9).fit(X, y).n_iter_ <= 2  # one step of each search
