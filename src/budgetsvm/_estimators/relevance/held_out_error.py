@@ -41,7 +41,6 @@ class Part:
 class _Fold:
     """The solution without the rows of a fold, and what its errors on them ask of it."""
 
-    factor: Any  # of the system of the other folds
     beta: _Array  # (points, outputs)
     errors: _Array  # (rows of the fold, outputs)
     adjoint: (
@@ -108,7 +107,7 @@ class HeldOutError:
             factor = self._factor(all_grams - grams[i])
             beta = cho_solve(factor, all_rights - rights[i])
             errors = blocks[i] @ beta - self._parts[i].Y
-            return _Fold(factor, beta, errors, cho_solve(factor, blocks[i].T @ errors))
+            return _Fold(beta, errors, cho_solve(factor, blocks[i].T @ errors))
 
         return self._each(solve, range(len(blocks)))
 

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._estimators.relevance.held_out_error import Part
+
 _Array: TypeAlias = NDArray[np.float64]
 _MOST_COLUMNS = 100  # classes with a target of their own: the largest ones
 
@@ -67,6 +69,10 @@ class Sample:
     aims: Aims
     weights: _Array
     n_learn: int
+
+    def part(self, rows: slice) -> Part:
+        """Return some of the rows, as a machine learns from them."""
+        return Part.of(self.X[rows], self.aims.Y[rows], self.weights[rows])
 
     @property
     def learn(self) -> slice:

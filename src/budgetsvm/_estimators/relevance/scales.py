@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from budgetsvm._estimators.relevance.held_out_error import HeldOutError, Part
+from budgetsvm._estimators.relevance.held_out_error import HeldOutError
 from budgetsvm._estimators.relevance.sample import Sample
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -36,16 +36,12 @@ class Effort:
 def find_scales(sample: Sample, effort: Effort) -> tuple[_Array, int]:
     """Return the scales of all features, with a mean square of 1, and the number of steps."""
     edges = np.linspace(0, sample.n_learn, _FOLDS + 1).astype(int)
-    parts = [_part(sample, slice(*pair)) for pair in pairwise(edges)]
+    parts = [sample.part(slice(*pair)) for pair in pairwise(edges)]
     points = sample.X[: min(_POINTS, sample.n_learn // 2)]
     search = _Search(HeldOutError(parts, points, effort.n_threads), sample, effort)
     logarithms = search.one_each(search.one_for_all())
     scales = np.exp(logarithms - logarithms.max())
     return scales / np.sqrt(np.mean(scales**2)), search.n_steps
-
-
-def _part(sample: Sample, rows: slice) -> Part:
-    return Part.of(sample.X[rows], sample.aims.Y[rows], sample.weights[rows])
 
 
 class _Search:

@@ -4,13 +4,13 @@ Scales help a machine with few points more than one with many, and scales that a
 weaker versions of them as well, each with its own width and ridge, and by the number that users look at.
 """
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._estimators.relevance.held_out_error import HeldOutError, Part
+from budgetsvm._estimators.relevance.held_out_error import HeldOutError
 from budgetsvm._estimators.relevance.sample import Sample
 
 _Array: TypeAlias = NDArray[np.float64]
@@ -28,9 +28,7 @@ def strengthened(scales: _Array, strength: float) -> _Array:
 
 def choose_strength(sample: Sample, scales: _Array, n_threads: int) -> tuple[float, _Array]:
     """Return the smallest strength that is not worse than the best by a standard error, and the losses of all."""
-    part = Part.of(
-        sample.X[sample.learn], sample.aims.Y[sample.learn], sample.weights[sample.learn]
-    )
+    part = sample.part(sample.learn)
     error = HeldOutError([part], part.X[:_POINTS], n_threads=1)
     cells = [(strength, width) for strength in STRENGTHS for width in _WIDTHS]
 
@@ -65,6 +63,6 @@ def _losses(error: HeldOutError, sample: Sample, scales: _Array, width: float) -
     """Return the losses of the rows that judge, for every ridge."""
     # Features have a variance of 1, or less where they are sparse: so has the kernel's the width that users get.
     logarithms = np.log(scales) + 0.5 * np.log(width / len(scales))
-    judges: Any = sample.aims.part(sample.judge)
+    judges = sample.aims.part(sample.judge)
     values = error.predict(sample.X[sample.judge], logarithms, error.fit(logarithms, _RIDGES))
     return [judges.losses(one) for one in values]
