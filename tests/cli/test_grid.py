@@ -80,7 +80,7 @@ def test_bad_options_are_misuse(words: str, message: str) -> None:
     assert message in " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("words", [("--time-limit", "0"), ("-v", "90")])
+@pytest.mark.parametrize("words", [("--time-limit", "0"), ("--time-limit", "1e-6"), ("-v", "90")])
 def test_what_the_search_refuses_is_an_error(words: tuple[str, str], capsys) -> None:
     assert cli.main(["cv", "--grid", "-q", *words, "moons"]) == 1
     assert capsys.readouterr().err.startswith("budgetsvm: ")

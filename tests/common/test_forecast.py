@@ -5,7 +5,7 @@ from math import inf
 
 import pytest
 
-from budgetsvm._common.forecast import Forecast
+from budgetsvm._common.progress.forecast import Forecast
 
 
 class Clock:

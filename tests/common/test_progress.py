@@ -13,7 +13,7 @@ from sklearn.datasets import make_moons
 from tools.machines import make
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
-from budgetsvm._common.progress import Progress
+from budgetsvm._common.progress.bars import Progress
 from budgetsvm.monitoring import _progress_bar
 
 
@@ -95,7 +95,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_draws_itself(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """A line comes though nobody reports anything; the thread ends with the bar."""
-    monkeypatch.setattr("budgetsvm._common.progress._PLAIN", 0.01)
+    monkeypatch.setattr("budgetsvm._common.progress.bars._PLAIN", 0.01)
     bar = Progress("work", lambda: 5.0)
     drawer = bar._drawer
     while "work" not in capsys.readouterr().err:

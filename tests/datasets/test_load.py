@@ -112,7 +112,7 @@ def test_the_byte_order_mark_and_missing_line_ends(folder: Path, rows: Any) -> N
 def test_progress_of_long_reading(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("budgetsvm._common.progress._SHOW_AFTER", 0)
+    monkeypatch.setattr("budgetsvm._common.progress.bars._SHOW_AFTER", 0)
     datasets.load("cod-rna", folder=folder)
     assert "reading cod-rna: 100%" in capsys.readouterr().err
 

@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import make_classification
 
 from budgetsvm import BudgetSVC, BudgetSVR
-from budgetsvm._estimators.tuning.fold_path import FoldPath
-from budgetsvm._estimators.tuning.held_out import HeldOutRows
+from budgetsvm._estimators.tuning.cells.fold_path import FoldPath
+from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm._exact import blocks
 
 X, LABELS = make_classification(200, 6, n_informative=5, n_redundant=0, n_classes=3, random_state=0)

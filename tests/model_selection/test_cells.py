@@ -9,8 +9,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold
 
 from budgetsvm import BudgetSVC, BudgetSVR
-from budgetsvm._estimators.tuning.fold_path import FoldPath
-from budgetsvm._estimators.tuning.held_out import HeldOutRows
+from budgetsvm._estimators.tuning.cells.fold_path import FoldPath
+from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm.model_selection import BudgetSVCCV
 
 CS = (0.1, 1.0, 10.0, 300.0)

@@ -11,10 +11,10 @@ from sklearn.preprocessing import scale
 from tools.doubles.clock import let_time_pass_by_looking
 
 from budgetsvm import BudgetSVC, BudgetSVR
+from budgetsvm._estimators.tuning.cells.heats import Heats
 from budgetsvm._estimators.tuning.grid import Grid
 from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
 from budgetsvm._estimators.tuning.guard.gain import chosen_by_others, is_gain
-from budgetsvm._estimators.tuning.heats import Heats
 from budgetsvm._estimators.tuning.scores import Heat, Scores
 
 

@@ -39,7 +39,7 @@ def test_scores_that_are_no_numbers_count_as_none() -> None:
     def scorer(machine: BudgetSVC, X: Any, y: Any) -> float:
         return np.inf if machine.C == 10.0 else float(machine.score(X, y))
 
-    with pytest.warns(UserWarning, match="the scorer returned inf"):
+    with pytest.warns(UserWarning, match="scores are not finite"):
         search = BudgetSVCCV(cv=3, scoring=scorer, **SMALL).fit(X, Y)
     assert search.best_params_["C"] == 1.0
     assert np.isfinite(search.best_score_)

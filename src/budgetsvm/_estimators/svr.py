@@ -26,6 +26,7 @@ from budgetsvm._estimators.user_input import (
 )
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.decisions import precise_decision
+from budgetsvm._problem.r_squared import r_squared
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm._problem.targets import ManyTargets, Targets
 from budgetsvm.kernels import make_kernel
@@ -235,6 +236,25 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         values *= self.target_scale_
         values += self.target_mean_
         return values[:, 0] if self._flat else values
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R² of the predictions: the share of the variance that they explain.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts for.
+
+        Returns
+        -------
+        score : float
+            1 at best; 0 is what the mean of `y` would have. Of several targets it is the mean.
+        """
+        return float(r_squared(y, self.predict(X), sample_weight=sample_weight))
 
     def _encode(
         self,

@@ -1,11 +1,8 @@
 """What the user is told where a polish does not do what was asked for."""
 
-import sys
-import warnings
-
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from budgetsvm._common.saying import say
 from budgetsvm._polish.result import Polished
 
 _SMALL = 1e-3  # a gap that single precision may be to blame for
@@ -46,17 +43,3 @@ def warn_not_precise(polished: Polished, *, single: bool) -> None:
         f"the duality gap of {polished.gap:.2g} is not to be relied on: rounding errors of kernel values are "
         f"larger than that, or may be; {way_out}"
     )
-
-
-def say(message: str, category: type[Warning] = ConvergenceWarning) -> None:
-    """Warn, and name the line of the user's that called us."""
-    warnings.warn(message, category, stacklevel=_levels_to_user())
-
-
-def _levels_to_user() -> int:
-    """Return how far up the line is that called fit: the first one outside of this package."""
-    frame, levels = sys._getframe(1), 1
-    inner = ("budgetsvm.", "sklearn.callback.")
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(inner):
-        frame, levels = frame.f_back, levels + 1
-    return levels

@@ -1,7 +1,7 @@
 """What a polish has before it, for those who follow it: guesses of its tasks, and how far each of them is.
 
 Guesses are in seconds of one thread of a machine of our days. They only have to be right beside each other: how long
-the first tasks take tells how long the others will (`_common/forecast.py`). No result depends on them.
+the first tasks take tells how long the others will (`_common/progress/forecast.py`). No result depends on them.
 """
 
 from math import exp, inf, log, log10

@@ -1,9 +1,9 @@
 """The section of how good the model is on the rows of the report, and the figures at the top of the page."""
 
 import numpy as np
-from sklearn import metrics
 
 from budgetsvm._diagnosis.subject import Subject
+from budgetsvm._problem.r_squared import r_squared
 from budgetsvm._report.html import Html, element, join, note, section
 from budgetsvm._report.numbers import share, short
 from budgetsvm._report.picture import Pictures
@@ -26,7 +26,7 @@ def figures(subject: Subject) -> list[tuple[str, str]]:
     if subject.regresses:
         assert y is not None
         if found.ndim > 1:
-            each = metrics.r2_score(y, found, multioutput="raw_values")
+            each = r_squared(y, found, multioutput="raw_values")
             return [
                 (short(float(each.mean())), "R², mean over targets"),
                 (short(float(each.min())), "R², the least"),
@@ -34,7 +34,7 @@ def figures(subject: Subject) -> list[tuple[str, str]]:
         error = np.abs(found - y).mean()
         rows = len(subject) > 1
         return [
-            (short(float(metrics.r2_score(y, found))) if rows else "–", "R²"),
+            (short(float(r_squared(y, found))) if rows else "–", "R²"),
             (short(float(error), 3), "mean absolute error"),
             (short(float(np.sqrt(((found - y) ** 2).mean())), 3), "root mean squared error"),
         ]

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from budgetsvm._problem.r_squared import r_squared
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
 from budgetsvm.cli._files import DATA, FILE_TO_READ
 from budgetsvm.cli._output import json_option, print_facts, text_of
@@ -112,6 +113,4 @@ def squared_correlation(y: Any, found: Any) -> float:
 
 def r2(y: Any, found: Any) -> float:
     """Return the share of the variance that is explained; nan of a single row."""
-    from sklearn.metrics import r2_score
-
-    return float(r2_score(y, found)) if len(y) > 1 else float("nan")
+    return float(r_squared(y, found)) if len(y) > 1 else float("nan")

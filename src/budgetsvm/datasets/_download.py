@@ -7,7 +7,7 @@ from typing import cast
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from budgetsvm._common.progress import byte_bar
+from budgetsvm._common.progress.bars import byte_bar
 
 _TIMEOUT = 30.0  # seconds without a sign of the server
 _PAUSES = (1.0, 4.0)  # seconds before each new attempt, after the connection was cut

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._common.progress import byte_bar
+from budgetsvm._common.progress.bars import byte_bar
 from budgetsvm.streams._libsvm.gather import Gathered
 from budgetsvm.streams._libsvm.pieces import parsed_pieces
 from budgetsvm.streams._text import compression

@@ -10,8 +10,8 @@ _PARAMETERS = """
 Cs : int or list of float, default=10
     Values of C to try, or how many between 0.1 and 1,000; "scale" may be among them.
 gammas : int, list of float or None, default=10
-    Values of gamma to try, or how many between 1/32 and 32 times that of "scale". Without effect for a kernel
-    that has none. None: "scale".
+    Values of gamma to try, or how many between 1/32 and 32 times that of "scale", which is without effect for a
+    kernel that has no gamma. None: "scale".
 budget : int, list of int or "auto", default="auto"
     The largest number of terms, or several to try. "auto": cells are compared with 500 terms; then more and fewer are
     tried with the best gamma, and the smallest budget is chosen that is as good as the best one, see `budget_curve_`.

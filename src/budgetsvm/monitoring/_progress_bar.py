@@ -7,8 +7,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
-from budgetsvm._common.forecast import Forecast
-from budgetsvm._common.progress import Progress
+from budgetsvm._common.progress.bars import Progress
+from budgetsvm._common.progress.forecast import Forecast
 from budgetsvm.monitoring._observer import Counts, FitObserver, LearnMoment, Phase, PolishMoment
 
 _LABELS = {"learn": "training", "exact": "solving exactly", "polish": "polishing"}

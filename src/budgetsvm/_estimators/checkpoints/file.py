@@ -8,8 +8,8 @@ from typing import Any, NoReturn, Self
 
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.files import new_beside, replacing
+from budgetsvm._common.saying import say
 from budgetsvm._estimators.checkpoints.contents import Contents, load_checkpoint
-from budgetsvm._polish.convergence import say
 
 # How many times as long as putting together and writing a checkpoint takes the run goes on before the next one.
 _REST = 200

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from budgetsvm._common.checks import check_integer
-from budgetsvm._common.forecast import Forecast
-from budgetsvm._common.progress import progress
+from budgetsvm._common.progress.bars import progress
+from budgetsvm._common.progress.forecast import Forecast
 from budgetsvm._common.public import public_in
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.compression.rows_only import nearest_on_rows

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from budgetsvm._polish.convergence import say
+from budgetsvm._common.saying import say
 from budgetsvm.kernels import Kernel
 
 _SAMPLE = 1000  # rows to look at

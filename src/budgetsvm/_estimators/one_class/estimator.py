@@ -10,6 +10,7 @@ from sklearn.base import OutlierMixin
 
 from budgetsvm._common.checks import check_number
 from budgetsvm._common.public import public_in
+from budgetsvm._common.saying import say
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.fitting.training import Training
@@ -19,7 +20,6 @@ from budgetsvm._estimators.one_class.scores import TrainedDetector
 from budgetsvm._estimators.user_input import Budget, Epochs, PrecisionName, generator, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.convergence import say
 from budgetsvm._polish.polish import Outcome, Solve
 from budgetsvm._polish.share import is_met, share_of, solve_for_share
 from budgetsvm._problem.problem import Problem

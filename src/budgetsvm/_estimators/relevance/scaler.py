@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from budgetsvm._common.checks import check_choice, check_count, check_number
-from budgetsvm._common.progress import progress
+from budgetsvm._common.progress.bars import progress
 from budgetsvm._common.public import public_in
 from budgetsvm._common.threads import count_threads, single_threaded_blas
 from budgetsvm._estimators.machine import all_or_nothing

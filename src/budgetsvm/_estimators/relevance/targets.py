@@ -1,12 +1,13 @@
 """Whether y is labels or numbers."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
+
+from budgetsvm._common.saying import say
 
 _MANY_NUMBERS = 30  # different ones: are they classes?
 
@@ -37,4 +38,4 @@ def labels_or_numbers(y: NDArray[Any], task: str) -> tuple[NDArray[Any], bool]:
 def _warn_of_many(different: int) -> None:
     if different > _MANY_NUMBERS:
         message = f"y has {different} different whole numbers, which are taken for classes: say task='regression' or task='classification'"
-        warnings.warn(message, UserWarning, stacklevel=5)
+        say(message, UserWarning)

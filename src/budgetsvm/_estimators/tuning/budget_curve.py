@@ -10,8 +10,8 @@ from sklearn.base import clone
 
 from budgetsvm._common.memory import default_limit
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
+from budgetsvm._estimators.tuning.cells.heats import Heats, Task
 from budgetsvm._estimators.tuning.grid import Grid
-from budgetsvm._estimators.tuning.heats import Heats, Task
 from budgetsvm._estimators.tuning.progress import SearchProgress
 from budgetsvm._estimators.tuning.scores import Scores
 from budgetsvm._estimators.user_input import AUTO
@@ -145,7 +145,10 @@ class BudgetCurve:
         for heat in found:
             self._scores.add(heat)
         self._pace = self._measured(lines[0], budget)
-        means = self._scores.means()[self._Cs][:, lines]
+        values = self._scores.values[self._Cs][:, lines][:, :, self._splits]
+        means = values.mean(axis=2)  # not a number where a score is none
+        if np.isnan(means).all():
+            return False
         C, gamma = np.unravel_index(np.nanargmax(means), means.shape)
         self._best_C[budget], self._gammas[budget] = int(self._Cs[C]), gammas[gamma]
         return True

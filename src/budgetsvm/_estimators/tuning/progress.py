@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from budgetsvm._common.forecast import Forecast
-from budgetsvm._common.progress import Progress, progress
+from budgetsvm._common.progress.bars import Progress, progress
+from budgetsvm._common.progress.forecast import Forecast
 
 
 class SearchProgress:

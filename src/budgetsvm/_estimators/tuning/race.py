@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._estimators.tuning.heats import Heats, Task
+from budgetsvm._estimators.tuning.cells.heats import Heats, Task
 from budgetsvm._estimators.tuning.progress import SearchProgress
 from budgetsvm._estimators.tuning.scores import Scores
 
@@ -128,6 +128,7 @@ class Race:
         if np.isnan(means).all():
             return every[:: 2 if len(every) > _FEW_C else 1]
         tried = self._scores.rows[:, line]
+        tried = np.where(np.isfinite(means), tried, -1)
         best = int(np.nanargmax(np.where(tried == tried.max(), means, np.nan)))
         near = _NEAR_AT_LAST if rows == self._heats.most_rows else _NEAR
         return every[abs(every - best) <= near]

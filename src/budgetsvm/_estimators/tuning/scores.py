@@ -10,6 +10,8 @@ from budgetsvm._estimators.tuning.grid import Grid
 
 _Array = NDArray[np.float64]
 
+_DIGITS = 12  # of means that rounding has no say in
+
 
 @dataclass(frozen=True)
 class Heat:
@@ -33,10 +35,13 @@ class Scores:
         self.values, self.fit_seconds, self.score_seconds = (np.full(shape, np.nan) for _ in "123")
         self.rows = np.zeros(shape[:2], np.int64)  #: of the largest sample that a cell was tried on
         self.of_rows: dict[int, _Array] = {}  #: values of every sample, by its size
+        self.n_scores = self.n_undefined = 0  #: that were asked for, and that were no numbers
 
     def add(self, heat: Heat) -> None:
         """Take down what was found; scores of fewer rows make way for those of more."""
         some = heat.Cs
+        self.n_scores += len(heat.scores)
+        self.n_undefined += int(np.isnan(heat.scores).sum())
         less = some[self.rows[some, heat.line] < heat.rows]
         for array in (self.values, self.fit_seconds, self.score_seconds):
             array[less, heat.line] = np.nan
@@ -112,15 +117,22 @@ def _column(values: list[Any]) -> NDArray[Any]:
     return np.array(values, dtype=object if words else None)
 
 
+def _rounded(means: _Array) -> _Array:
+    """Return means in which sums of the same scores in another order are the same."""
+    unit = np.nanmax(abs(means), initial=0.0)
+    return np.round(means / unit, _DIGITS) if unit > 0 else means
+
+
 def _order(rows: NDArray[np.int64], counts: NDArray[np.int64], means: _Array) -> NDArray[np.int64]:
     """Return cells from the best to the worst."""
-    known = np.nan_to_num(means, nan=-np.inf)
+    known = np.nan_to_num(_rounded(means), nan=-np.inf)
     return np.lexsort((np.arange(len(means)), -known, -counts, -rows))
 
 
 def _ranks(results: dict[str, Any]) -> NDArray[np.int32]:
     """Return ranks from 1 on, the same for cells that are equally good."""
-    keys = [results[name] for name in ("n_rows", "n_splits", "mean_test_score")]
+    rows, splits, means = (results[name] for name in ("n_rows", "n_splits", "mean_test_score"))
+    keys = [rows, splits, _rounded(means)]
     order = _order(*keys)
     best_first = np.nan_to_num(np.column_stack(keys)[order], nan=-np.inf)
     worse = np.append(True, (best_first[1:] != best_first[:-1]).any(axis=1))

@@ -22,6 +22,7 @@ from budgetsvm._estimators.tuning.budget_curve import (
     candidates,
     curve_lines,
 )
+from budgetsvm._estimators.tuning.cells.heats import Heats, checked_splits
 from budgetsvm._estimators.tuning.grid import (
     Grid,
     Values,
@@ -31,10 +32,16 @@ from budgetsvm._estimators.tuning.grid import (
     penalties,
 )
 from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
-from budgetsvm._estimators.tuning.heats import Heats, checked_splits
+from budgetsvm._estimators.tuning.missing import (
+    say_no_time,
+    say_too_few_rows,
+    say_undefined,
+)
 from budgetsvm._estimators.tuning.progress import SearchProgress, search_progress
 from budgetsvm._estimators.tuning.race import Race
 from budgetsvm._estimators.tuning.scores import Scores, with_cells
+from budgetsvm._estimators.user_input import check_penalty
+from budgetsvm._problem.rows import check_weights
 
 # Of a time limit: the rest is for the fit to all rows. Where the budget is to be found, too, cells race for a part of it.
 _SEARCH_SHARE, _RACE_SHARE = 0.7, 0.6
@@ -96,6 +103,8 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
     """Find the cell with the best mean score on rows held out."""
     _check(machine, wanted)
     heats, auto = _heats(machine, wanted, data, started)
+    if not heats.splits:
+        return _not_searched(heats, auto)
     scores = Scores(heats.grid, len(heats.splits))
     # BLAS of heats in other threads is held back from here: threadpoolctl listens to one thread only.
     with single_threaded_blas(), search_progress(wanted.verbose) as progress:
@@ -106,6 +115,7 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
         complete = Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
         best = _best_cell(scores, heats, wanted.time_limit if wanted.refit else None)
+        complete &= best is not None
         best = _middle_cell(scores, lines) if best is None else best
         curve = None
         if auto is not None and scores.counts().any():
@@ -113,6 +123,7 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
             curve = BudgetCurve(heats, scores, auto, best, ends=ends)
             best = curve.run(progress)
             complete &= curve.complete
+    _say_what_is_missing(scores, default, wanted)
     results, index = scores.results(), best
     if auto is not None:  # of most budgets, only a few cells were ever meant to be tried
         results, index = _without_empty(results, best)
@@ -122,6 +133,25 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         index = index if beaten else len(results["params"])
         results = with_cells(results, default.scores.results())
     return Found(results, index, len(heats.splits), heats.scorer, heats.seed, table, complete)
+
+
+def _not_searched(heats: Heats, auto: Candidates | None) -> Found:
+    """Return the default cell, without a score: there are too few rows for folds."""
+    say_too_few_rows()
+    results = DefaultCell(heats, None if auto is None else auto.usual).scores.results()
+    return Found(results, 0, 0, heats.scorer, heats.seed, None, complete=False)
+
+
+def _say_what_is_missing(scores: Scores, default: DefaultCell | None, wanted: Wanted) -> None:
+    """Say that there was no time for any cell, or that scores are no numbers."""
+    every = [scores] if default is None else [scores, default.scores]
+    n_undefined, n_scores = (
+        sum(getattr(some, name) for some in every) for name in ("n_undefined", "n_scores")
+    )
+    if n_undefined:
+        say_undefined(n_undefined, n_scores, guarded=wanted.guarded)
+    elif not scores.n_scores:
+        say_no_time(wanted.time_limit, guarded=wanted.guarded)
 
 
 def _default(heats: Heats, auto: Candidates | None, progress: SearchProgress) -> DefaultCell:
@@ -137,9 +167,11 @@ def _heats(
     """Return what makes heats, and the budgets to choose from, if that is asked for."""
     X, y, groups = indexable(data.X, data.y, data.groups)
     weights = _weights(data.sample_weight, X)
-    rows = machine._encode(X, y, weights, machine._settings())[
-        0
-    ]  # complains before anything is split
+    # Complains before anything is split.
+    rows, _, counting = machine._encode(X, y, weights, machine._settings())
+    Cs = penalties(wanted.Cs)
+    for C in (Cs[0], Cs[-1]):
+        check_weights(check_penalty(C) * counting)
     cv = check_cv(wanted.cv, y, classifier=is_classifier(machine))
     seed = wanted.random_state
     if not isinstance(seed, int | np.integer):
@@ -158,7 +190,7 @@ def _heats(
         deadline = started + share * wanted.time_limit
     heats = Heats(
         machine,
-        Grid(penalties(wanted.Cs), gammas, budgets),
+        Grid(Cs, gammas, budgets),
         X,
         y,
         weights,
@@ -166,6 +198,7 @@ def _heats(
             _that_count(cv.split(X, y, groups), len(y), weights),
             y,
             classifies=is_classifier(machine),
+            may_be_none=wanted.guarded,
         ),
         check_scoring(machine, scoring=wanted.scoring),
         int(seed),

@@ -4,14 +4,13 @@ from time import perf_counter
 from typing import Any
 
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from budgetsvm._estimators.fitting.training import TUNED
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
+from budgetsvm._estimators.tuning.folds import Folds
 from budgetsvm._estimators.tuning.search import Data, Found, Wanted, search
 
 _CS, _GAMMAS = 10, 9  # values; of gamma, "scale" is one of them, as their number is odd
-_FOLDS = 5
 _LEAST_REST = 0.1  # of a time limit, for the fit to all rows
 
 
@@ -23,7 +22,7 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
         Cs=_CS if "C" in tuned else [base.C],
         gammas=_GAMMAS if "gamma" in tuned else None,
         budget=base.budget,
-        cv=_folds(base),
+        cv=Folds(is_classifier(base), sample_weight),
         n_jobs=base.n_jobs,
         random_state=base.random_state,
         time_limit=base.time_limit,
@@ -37,12 +36,6 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
     vars(machine).update({k: v for k, v in vars(fitted).items() if k not in parameters})
     results = found.parameters, found.score, found.results, found.complete, found.curve
     vars(machine).update({k: v for k, v in zip(TUNED, results, strict=True) if v is not None})
-
-
-def _folds(machine: Any) -> Any:
-    """Return folds of rows in no order, always the same: files are often sorted, and new rows are of all kinds."""
-    kind = StratifiedKFold if is_classifier(machine) else KFold
-    return kind(_FOLDS, shuffle=True, random_state=0)
 
 
 def refitted(base: Any, found: Found, data: Data, started: float) -> BudgetMachine:

@@ -1,5 +1,6 @@
 """A search on the command line, with the machine, the files and the folds of ``budgetsvm cv``."""
 
+import warnings
 from typing import Any
 
 import click
@@ -41,7 +42,12 @@ def search(X: Any, y: Any, folds: int, options: dict[str, Any]) -> dict[str, Any
         verbose=0 if options["quiet"] else 1,
         **_given(machine),
     )
-    found.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="time_limit=.* was over before")  # an error here
+        found.fit(X, y)
+    if not np.isfinite(found.best_score_):
+        message = f"--time-limit {options['time_limit']:g} was over before a cell had a score: allow for more time, or try fewer values"
+        raise click.ClickException(message)
     facts = _facts(found.cv_results_, found.best_index_, unit)
     return {"measure": "accuracy" if kind == "svc" else "R²", **facts}
 

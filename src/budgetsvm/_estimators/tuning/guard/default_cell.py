@@ -7,9 +7,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._estimators.tuning.cells.heats import Heats, Task
 from budgetsvm._estimators.tuning.grid import Grid, gammas_for
 from budgetsvm._estimators.tuning.guard.gain import is_gain
-from budgetsvm._estimators.tuning.heats import Heats, Task
 from budgetsvm._estimators.tuning.progress import SearchProgress
 from budgetsvm._estimators.tuning.race import first_looks, sample_sizes
 from budgetsvm._estimators.tuning.scores import Scores

@@ -4,7 +4,7 @@ from time import perf_counter
 from typing import Any
 
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
-from budgetsvm._estimators.tuning.held_out import HeldOutRows
+from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
 from budgetsvm._exact.exact import solve_exactly
 from budgetsvm._exact.kept import Kept

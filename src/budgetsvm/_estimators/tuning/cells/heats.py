@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,9 @@ from sklearn.utils.metaestimators import _safe_split
 
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
-from budgetsvm._estimators.tuning.fold_path import FoldPath
+from budgetsvm._estimators.tuning.cells.fold_path import FoldPath
+from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm._estimators.tuning.grid import Grid
-from budgetsvm._estimators.tuning.held_out import HeldOutRows
 from budgetsvm._estimators.tuning.scores import Heat
 
 _Indices = NDArray[np.intp]
@@ -89,7 +88,8 @@ class Heats:
             done = perf_counter()
             if done >= self.deadline:  # the solution is not what it would be
                 break
-            score = _finite(float(self.scorer(solved, X_test, y_test)))
+            score = float(self.scorer(solved, X_test, y_test))
+            score = score if np.isfinite(score) else np.nan  # is not to be compared with others
             found.append((score, shared + done - begun, perf_counter() - done))
         path.close()
         columns = np.array(found).reshape(-1, 3).T
@@ -127,19 +127,12 @@ class Heats:
         return np.sort(order[:most])
 
 
-def _finite(score: float) -> float:
-    """Return a score, or nan for one that is not to be compared with others, with a warning."""
-    if np.isfinite(score):
-        return score
-    message = f"the scorer returned {score}, which counts as no score"
-    warn(message, UserWarning, stacklevel=2)
-    return np.nan
-
-
-def checked_splits(splits: Iterable[_Split], y: Any, *, classifies: bool) -> list[_Split]:
+def checked_splits(
+    splits: Iterable[_Split], y: Any, *, classifies: bool, may_be_none: bool = False
+) -> list[_Split]:
     """Return all splits, each of which has rows to learn from, of two classes at least, and rows held out."""
     found, labels = list(splits), np.asarray(y)
-    if not found:
+    if not (found or may_be_none):
         raise ValueError(
             "cv has no splits; give a number of folds, a splitter, or pairs of row numbers"
         )

@@ -1,0 +1,1 @@
+"""Cells of a search: trained and scored on one split after another."""
