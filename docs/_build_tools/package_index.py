@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "package-index.md"
-HOME = ""  # such as https://host/owner/budgetsvm/blob/main/, with the slash
+HOME = ""  # such as https://host/owner/budgetsvm/raw/main/, with the slash: of pictures, a page around them will not do
 
 _PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"(!?\[)([^\]]*)\]\((?!https?:|#)([^)]*)\)")

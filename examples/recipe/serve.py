@@ -13,6 +13,8 @@ model = joblib.load(path)  # only files of your own: who writes a pickle can run
 
 def as_table(rows):
     """Return rows as the model knows them: a column that is left out is a gap, whether of numbers or of words."""
+    if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+        raise ValueError('rows are a list with an object for each: [{"column": value, ...}, ...]')
     table = pd.DataFrame(rows)
     unknown = [name for name in table if name not in model.feature_names_in_]
     if unknown:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +85,23 @@ def test_bad_options_are_misuse(words: str, message: str) -> None:
 def test_what_the_search_refuses_is_an_error(words: tuple[str, str], capsys) -> None:
     assert cli.main(["cv", "--grid", "-q", *words, "moons"]) == 1
     assert capsys.readouterr().err.startswith("budgetsvm: ")
+
+
+def test_a_search_that_was_cut_short_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("budgetsvm._estimators.tuning.race.Race.run", _only_a_part)
+    words = ["cv", "--grid", "--time-limit", "60", "moons"]
+    assert cli.main(words) == 0
+    assert "--time-limit 60 had no room for all cells" in capsys.readouterr().err
+    assert cli.main([*words[:-1], "--json", "-q", "moons"]) == 0
+    assert json.loads(capsys.readouterr().out)["complete"] is False
+
+
+def _only_a_part(race: Any) -> bool:
+    """Be a race that ends after a stage."""
+    race._stage([0], race._heats.most_rows, "a stage")
+    return False
 
 
 def found(capsys: pytest.CaptureFixture[str], *words: str) -> dict:

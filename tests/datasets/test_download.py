@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tools.file_server import FileServer, closed_port, serve
 
-from budgetsvm._common import progress
+from budgetsvm._common.progress import bars
 from budgetsvm.datasets import _download
 from budgetsvm.datasets._download import DownloadError, fetch
 
@@ -90,7 +90,7 @@ def test_progress_of_long_downloads(
 ) -> None:
     fetch(f"{server.url}/file", path, "file")
     assert capsys.readouterr().err == ""  # too short to mention
-    monkeypatch.setattr(progress, "_SHOW_AFTER", 0)
+    monkeypatch.setattr(bars, "_SHOW_AFTER", 0)
     fetch(f"{server.url}/file", path, "file")
     shown = capsys.readouterr()
     assert "file:" in shown.err

@@ -11,6 +11,8 @@ from socket import socket
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+import numpy as np
+import pandas as pd
 import pytest
 from docs.folder import prepare
 
@@ -56,6 +58,26 @@ def test_gaps(server: str, column: str, gap: str) -> None:
     status, labels = answer(server, [row])
     assert status == 200
     assert json.loads(labels)[0] in ("yes", "no")
+
+
+@pytest.mark.parametrize("rows", [[], {}, ROW, [1, 2], 3])
+def test_what_is_no_list_of_rows(server: str, rows: object) -> None:
+    status, message = answer(server, rows)
+    assert status == 400
+    assert "a list with an object for each" in message
+
+
+def test_any_table(tmp_path: Path) -> None:
+    """Numbers to be predicted, and columns of which nothing is learned."""
+    prepare(tmp_path)
+    rng = np.random.default_rng(0)
+    size = rng.uniform(20, 200, 400).round(1)
+    table = pd.DataFrame({"größe": size, "kunde": [f"K{i}" for i in range(400)], "art": "haus"})
+    table.assign(preis=1000 * size).to_csv(tmp_path / "preise.csv", index=False)
+    words = [sys.executable, "train.py", "preise.csv", "preis"]
+    done = subprocess.run(words, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "left out: kunde, with 400 different words ('K0', 'K1'" in done.stdout
+    assert "R² there: 0.9" in done.stdout
 
 
 def test_a_row_of_nothing(server: str) -> None:

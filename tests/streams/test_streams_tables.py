@@ -47,6 +47,14 @@ def test_csv_headers(tmp_path, header, said, frame):
     assert_array_equal(labels, frame["label"])
 
 
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_delimiter_that_nobody_named(tmp_path, mark):
+    path = write(tmp_path / "a.csv", mark.join(["a", "label"]) + "\n" + mark.join("12") + "\n")
+    with pytest.raises(ValueError, match=r"has no column 'label'.* the delimiter\? Then say so"):
+        read_blocks(path, target="label")
+    assert_array_equal(join(read_blocks(path, target="label", delimiter=mark))[0], [[1]])
+
+
 def test_a_header_of_numbers(tmp_path):
     text = "label,0,1\n1,2,3\n-1,5,6\n"
     path = write(tmp_path / "a.csv", text)
@@ -117,7 +125,7 @@ def test_several_tables_make_one_stream(tmp_path):
         ("1,2", "2 columns, where 3 are expected"),
         ("1,2,3,4", "4 columns, where 3 are expected"),
         ('1,"2,5",3,"4"', "4 columns, where 3 are expected"),
-        ('1,"2,5",3', "column 'b': the value '2,5' is not a number"),
+        ('1,"2,5",3', "column 'b': the value '2,5' is not a number; write decimals with a point"),
         ("1,2,\xff", "this is not UTF-8 text"),
     ],
 )

@@ -148,7 +148,8 @@ best_score_ : float
 cv_results_ : dict of ndarray
     All cells that were looked at, as :class:`budgetsvm.model_selection.BudgetSVCCV` has them.
 search_complete_ : bool
-    Where C or gamma are "tune": whether all was tried that was worth it; False: `time_limit` came first.
+    Where C or gamma are "tune": whether all was tried that was worth it; False: something was left out for which `time_limit` had no
+    room, and more time may find better parameters.
 budget_curve_ : dict of ndarray
     Where `budget` is "auto", too: the budgets that were tried, the best C of each, and its scores.
 """

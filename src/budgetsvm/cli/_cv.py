@@ -62,6 +62,10 @@ def _print_grid(facts: dict[str, Any], options: dict[str, Any]) -> None:
     shown = f"Accuracy = {100 * score:g}%" if facts["measure"] == "accuracy" else f"R² = {score:g}"
     click.echo(f"Cross Validation {shown}")
     click.echo(words_for_train(facts["best"]))
+    if not (facts["complete"] or options["quiet"]):
+        limit = options["time_limit"]
+        message = f"budgetsvm: warning: --time-limit {limit:g} had no room for all cells that were worth it"
+        click.echo(message, err=True)
 
 
 def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:

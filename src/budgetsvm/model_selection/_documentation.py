@@ -49,7 +49,8 @@ cv_results_ : dict of ndarray
     of the rows: ``n_splits`` and ``n_rows`` say of how many folds and training rows. Its rank is behind those that were tried
     on more. Fit times count a part of the terms, which all C share.
 search_complete_ : bool
-    Whether all was tried that was worth it; False: `time_limit` came first, and more time may find better parameters.
+    Whether all was tried that was worth it; False: something was left out for which `time_limit` had no room, and
+    more time may find better parameters.
 budget_curve_ : dict of ndarray
     Where `budget` is "auto": ``budget``, and of each the best ``C``, ``mean_test_score`` and ``std_test_score``.
 n_splits_ : int

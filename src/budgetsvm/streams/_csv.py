@@ -216,7 +216,8 @@ class CsvBlocks(Blocks):
                     if self._guessed and place.endswith(", line 1"):
                         flaw += "; say header=True if this line holds the names of the columns"
                     elif flaw.endswith(_WORD):
-                        flaw += f"; {ADVICE}"
+                        comma = is_number(values[position].strip().replace(",", "."))
+                        flaw += f"; {'write decimals with a point' if comma else ADVICE}"
                     return ValueError(f"{place}, {self._columns.describe(position)}: {flaw}")
         return ValueError(f"{extent(block)}: {otherwise}")
 

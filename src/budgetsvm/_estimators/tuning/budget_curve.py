@@ -37,6 +37,7 @@ class Candidates:
     first: int
     smaller: tuple[int, ...]  #: falling
     larger: tuple[int, ...]  #: rising
+    extra: tuple[int, ...] = ()  #: of these, the ones that are tried if there is time for them
 
     @property
     def all(self) -> tuple[int, ...]:
@@ -64,7 +65,8 @@ def candidates(machine: BudgetMachine, X: Any, y: Any, sample_weight: Any) -> Ca
     larger = tuple(b for b in (k * first for k in multiples) if b <= most)
     if usual == n:
         larger = (*(larger if timed else ()), n) if n > first else ()
-    return Candidates(usual, first, _parts_of(first, first), larger)
+    extra = tuple(b for b in larger if timed and b < n and b > max(_MULTIPLES) * first)
+    return Candidates(usual, first, _parts_of(first, first), larger, extra)
 
 
 def _parts_of(first: int, largest: int) -> tuple[int, ...]:
@@ -132,7 +134,7 @@ class BudgetCurve:
     def _try(self, budget: int, gammas: list[int], progress: SearchProgress) -> bool:
         """Return whether there was time for this budget."""
         if not self._afford(budget, len(gammas)):
-            self.complete = False
+            self.complete &= budget in self._budgets.extra
             return False
         lines = [self._line_of(budget, gamma) for gamma in gammas]
         progress.at(f"{budget:,} terms")
@@ -140,7 +142,7 @@ class BudgetCurve:
         heats = replace(self._heats, deadline=self._ends - self._refit_seconds(budget))
         found = heats.run(tasks, lambda: None)
         if len(found) < len(tasks) or any(len(t.scores) < len(self._Cs) for t in found):
-            self.complete = False
+            self.complete &= budget in self._budgets.extra
             return False
         for heat in found:
             self._scores.add(heat)

@@ -106,8 +106,9 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
     if not heats.splits:
         return _not_searched(heats, auto)
     scores = Scores(heats.grid, len(heats.splits))
+    ends = np.inf if wanted.time_limit is None else started + wanted.time_limit
     # BLAS of heats in other threads is held back from here: threadpoolctl listens to one thread only.
-    with single_threaded_blas(), search_progress(wanted.verbose) as progress:
+    with single_threaded_blas(), search_progress(wanted.verbose, ends) as progress:
         default = _default(heats, auto, progress) if wanted.guarded else None
         lines = (
             range(len(heats.grid.lines)) if auto is None else curve_lines(heats.grid, auto.first)
@@ -119,7 +120,6 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         best = _middle_cell(scores, lines) if best is None else best
         curve = None
         if auto is not None and scores.counts().any():
-            ends = np.inf if wanted.time_limit is None else started + wanted.time_limit
             curve = BudgetCurve(heats, scores, auto, best, ends=ends)
             best = curve.run(progress)
             complete &= curve.complete

@@ -49,7 +49,8 @@ def search(X: Any, y: Any, folds: int, options: dict[str, Any]) -> dict[str, Any
         message = f"--time-limit {options['time_limit']:g} was over before a cell had a score: allow for more time, or try fewer values"
         raise click.ClickException(message)
     facts = _facts(found.cv_results_, found.best_index_, unit)
-    return {"measure": "accuracy" if kind == "svc" else "R²", **facts}
+    measure = "accuracy" if kind == "svc" else "R²"
+    return {"measure": measure, "complete": bool(found.search_complete_), **facts}
 
 
 def _given(machine: Any) -> dict[str, Any]:
