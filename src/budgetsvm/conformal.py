@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, column_or_1d
 
 from budgetsvm._common.checks import check_number
+from budgetsvm._common.class_values import class_values
 from budgetsvm._common.public import public_in
 
 __all__ = ["ConformalClassifier", "ConformalRegressor"]
@@ -91,6 +92,9 @@ class ConformalClassifier:
         _check_lengths(scores, labels)
         own = labels[:, np.newaxis] == self.classes_
         known = own.any(axis=1)
+        if not known.any():
+            message = f"no label in y is one of the classes {self.classes_.tolist()[:5]} of the classifier"
+            raise ValueError(message)
         found = np.where(known, scores[np.arange(len(labels)), own.argmax(axis=1)], np.inf)
         self.scores_ = np.sort(found)
         return self
@@ -118,15 +122,9 @@ class ConformalClassifier:
         """Return how far off each class would be, (rows, classes)."""
         if hasattr(self.estimator, "predict_proba"):
             return 1.0 - np.asarray(self.estimator.predict_proba(X), np.float64)
-        values = np.asarray(self.estimator.decision_function(X), np.float64)
+        values = class_values(self.estimator, X)
         if values.ndim == 1:
             return np.column_stack([values, -values])
-        if values.shape[1] != len(self.classes_):
-            message = (
-                f"decision_function has {values.shape[1]} values, and there are {len(self.classes_)} classes: set "
-                "decision_function_shape='ovr'"
-            )
-            raise ValueError(message)
         return _largest_of_others(values) - values
 
 
@@ -169,7 +167,9 @@ class ConformalRegressor:
     scores_: NDArray[np.float64]
 
     def __init__(self, estimator: Any) -> None:
-        if hasattr(estimator, "classes_") or not hasattr(estimator, "predict"):
+        # The latter have clusters and detectors of outliers.
+        others = hasattr(estimator, "classes_") or hasattr(estimator, "fit_predict")
+        if others or not hasattr(estimator, "predict"):
             message = f"this takes a fitted regressor, not a {type(estimator).__name__}"
             raise TypeError(message)
         self.estimator = estimator

@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from budgetsvm import BudgetSVC, BudgetSVR, datasets
+from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, datasets
+from budgetsvm._common.class_values import class_values
 from budgetsvm.conformal import ConformalClassifier, ConformalRegressor
 from budgetsvm.model_selection import BudgetSVRCV
 
@@ -195,6 +196,27 @@ def test_what_is_refused() -> None:
     targets = BudgetSVR(random_state=0).fit(X[:100], y[:100])
     with pytest.raises(ValueError, match="of the shape"):
         ConformalRegressor(targets).calibrate(X[:10], np.ones((10, 2)))
-    pairs = BudgetSVC(decision_function_shape="ovo").fit(X[:200], np.arange(200) % 4)
-    with pytest.raises(ValueError, match="decision_function_shape"):
-        ConformalClassifier(pairs).calibrate(X[:10], np.arange(10) % 4)
+    with pytest.raises(ValueError, match="no label in y is one of the classes"):
+        ConformalClassifier(BudgetSVC().fit(X[:200], np.arange(200) % 4)).calibrate(
+            X[:9], ["a"] * 9
+        )
+    with pytest.raises(TypeError, match="a fitted regressor, not a BudgetOneClassSVM"):
+        ConformalRegressor(BudgetOneClassSVM(random_state=0).fit(X[:50]))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_values_of_pairs_are_not_those_of_classes(n_classes: int, wrapped: bool) -> None:
+    """Three classes have three pairs."""
+    labels = np.arange(300) % n_classes
+    rows = np.random.default_rng(0).normal(size=(300, 2)) + labels[:, np.newaxis]
+    scores = []
+    for shape in ("ovr", "ovo"):
+        model = BudgetSVC(decision_function_shape=shape, random_state=0)
+        model = make_pipeline(StandardScaler(), model) if wrapped else model
+        model.fit(rows[:200], labels[:200])
+        scores.append(ConformalClassifier(model).calibrate(rows[200:], labels[200:]).scores_)
+        np.testing.assert_array_equal(
+            class_values(model, rows).shape[1:], [n_classes] * (n_classes > 2)
+        )
+    np.testing.assert_array_equal(*scores)

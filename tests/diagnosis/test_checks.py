@@ -261,3 +261,24 @@ def test_the_same_each_time() -> None:
     X, y = checkerboard(9000)
     model = BudgetSVC(C=10, gamma=4, budget=15, random_state=0).fit(X, y)
     assert diagnose(model, X, y) == diagnose(model, X, y)
+
+
+def test_labels_that_the_model_does_not_know() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.raises(ValueError, match="no label that the model knows, but"):
+        diagnose(BudgetSVC(budget=10, random_state=0).fit(X, y), X, y + 5)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_targets_in_any_units(unit: float) -> None:
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    y = np.sin(4 * X[:, 0])
+    budgets = [
+        found(BudgetSVR(C=10, gamma=4, budget=4, random_state=0).fit(X, y * one), X, y * one)[
+            "budget"
+        ]
+        for one in (1.0, unit)
+    ]
+    assert budgets[0].number == pytest.approx(budgets[1].number, rel=0.05)
+    assert budgets[0].number > 0

@@ -149,7 +149,7 @@ def test_a_default_that_takes_too_long_is_no_default() -> None:
     machine, splits = BudgetSVC(random_state=0), [(np.arange(50, 100), np.arange(50))]
     scorer, grid = get_scorer("accuracy"), Grid((1.0, 9.0), (0.1, 1.0), ())
     heats = Heats(machine, grid, X, y, None, splits, scorer, 0, 1, np.inf)
-    default, scores = DefaultCell(heats, None), Scores(grid, 1)
+    default, scores = DefaultCell(heats, Grid(("scale",), (0.5,), ())), Scores(grid, 1)
     assert not default.is_beaten(scores, 0)  # there was no time for anything
     one = np.ones(1)
     scores.add(Heat(1, 0, np.array([1]), 50, 0.6 * one, one, one))

@@ -4,14 +4,17 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import LeaveOneOut
 from tools.doubles.clock import let_time_pass_by_looking
 
 from budgetsvm import BudgetSVC, BudgetSVR
+from budgetsvm._estimators.tuning import tuned_fit
 from budgetsvm._estimators.tuning.folds import Folds
 from budgetsvm._estimators.tuning.grid import Grid
+from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
 from budgetsvm._estimators.tuning.scores import Heat, Scores
 from budgetsvm.model_selection import BudgetSVCCV, BudgetSVRCV
 
@@ -105,6 +108,92 @@ def test_no_time_to_tune(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not model.search_complete_
 
 
+@pytest.mark.filterwarnings("ignore:the duality gap")
+def test_the_machine_of_a_cell_that_was_cut_short_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However good the cell is on rows held out: what counts is the model that there is."""
+    monkeypatch.setattr("budgetsvm._estimators.tuning.tuned_fit._LEAST_REST", 1e-9)
+    monkeypatch.setattr(DefaultCell, "is_beaten", lambda *_: True)
+    refit = tuned_fit.refitted
+
+    def late(base: Any, found: Any, data: Any, started: float) -> Any:
+        return refit(base, found, data, started - 1e6)
+
+    monkeypatch.setattr(tuned_fit, "refitted", late)
+    model = BudgetSVC(C="tune", gamma="tune", budget=10, time_limit=60, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="before the best cell was fitted to all rows"):
+        model.fit(X, Y)
+    assert model.converged_
+    assert model.best_params_["C"] == "scale"
+    assert not model.search_complete_
+    plain = BudgetSVC(budget=10, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(plain.decision_function(X), model.decision_function(X))
+
+
+def test_a_fit_of_one_cell_alone_takes_longer_than_in_a_search() -> None:
+    """All C share terms, and each begins where another one ended."""
+    scores, none = Scores(Grid((1.0, 2.0), (1.0,), ()), 1), np.zeros(2)
+    heat = Heat(0, 0, np.arange(2), 100, np.ones(2), np.array([3.0, 4.0]), none, other_parts=2.0)
+    scores.add(heat)
+    np.testing.assert_allclose(scores.alone(1000), [[80.0], [100.0]])
+
+
+def test_samples_hold_a_row_of_every_class() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(9000, 2))
+    y = (rows[:, 0] > 0).astype(int)
+    y[:3] = 2
+    sizes: list[int] = []
+
+    class Counting(BudgetSVC):
+        def _targets(self, encoded: Any, weights: Any) -> Any:
+            sizes.append(len(encoded))
+            return super()._targets(encoded, weights)
+
+    class Search(BudgetSVCCV):
+        _KIND = Counting
+
+    Search([1.0], 5, budget=10, cv=3, refit=False, random_state=0).fit(rows, y)
+    assert {size for size in sizes if size < 5000} <= {4000, 4001}
+    assert min(sizes) < 5000
+
+
+@pytest.mark.parametrize("kind", [BudgetSVC, BudgetSVR])
+@pytest.mark.parametrize("what", ["list", "tuple", "words", "frame"])
+def test_rows_of_any_kind(kind: Any, what: str) -> None:
+    rows = {
+        "list": X.tolist(),
+        "tuple": tuple(map(tuple, X.tolist())),
+        "words": X.astype(str).astype(object),
+        "frame": pd.DataFrame(X),
+    }[what]
+    options = {"C": "tune", "gamma": "tune", "budget": 5, "random_state": 0}
+    expected = kind(**options).fit(X, Y)
+    found = kind(**options).fit(rows, Y)
+    assert found.best_params_ == expected.best_params_
+
+
+def test_weights_that_leave_one_class_in_a_split() -> None:
+    weights = np.ones(60)
+    weights[np.flatnonzero(Y == 1)[2:]] = 0.0
+    with pytest.raises(ValueError, match=r"split \d of cv are all of class 0"):
+        BudgetSVCCV(cv=3, **SMALL).fit(X, Y, sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "error", "message"),
+    [
+        ("neg_log_loss", ValueError, "loss='log_loss'"),
+        (lambda *_: None, TypeError, "must return a number, not None"),
+        (lambda *_: {"a": 1}, TypeError, "must return a number"),
+    ],
+)
+def test_scorers_that_do_not_fit(scoring: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        BudgetSVCCV(scoring=scoring, **SMALL).fit(X, Y)
+
+
 # Rows of every class, or all rows of a regression; 0: none of which can be held out.
 TOO_FEW = [(1, 1), (59, 1), (1, 1, 1), (50, 1, 1)]
 FEW = [(2, 2), (58, 2), (3, 4), (9, 3, 1), (2, 2, 2), (4, 4)]
@@ -173,6 +262,14 @@ def test_a_C_that_is_too_far_is_refused_before_any_work(monkeypatch: pytest.Monk
     monkeypatch.setattr("budgetsvm._estimators.tuning.cells.heats.Heats.run", None)
     with pytest.raises(ValueError, match="too far to compute with"):
         BudgetSVCCV([1.0, 1e300, 10.0], [1.0], budget=5).fit(X, Y)
+
+
+def test_one_terrible_cell_does_not_make_others_equal() -> None:
+    scores = Scores(Grid((1.0, 2.0, 3.0, 4.0), (1.0,), ()), 1)
+    none = np.zeros(4)
+    scores.add(Heat(0, 0, np.arange(4), 10, np.array([0.78, -1e300, 0.97, -5.0]), none, none))
+    assert scores.order().tolist() == [2, 0, 3, 1]
+    assert scores.results()["rank_test_score"].tolist() == [2, 4, 1, 3]
 
 
 @pytest.mark.parametrize("unit", [2.0**-700, 1.0, 2.0**30])

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
 from budgetsvm.model_selection import BudgetSVCCV
 from budgetsvm.plots import plot_budget_curve, plot_calibration, plot_confusion, plot_grid
+from budgetsvm.plots._calibration import _grouped
 
 X, y = make_moons(400, noise=0.25, random_state=0)
 
@@ -37,6 +39,26 @@ def drawn(ax):
     """Draw all of it: what cannot be shown raises here."""
     ax.figure.savefig(io.BytesIO(), format="svg")
     return ax
+
+
+@pytest.mark.parametrize(("unit", "text"), [(1.0, "0.500"), (1e-9, "5e-10"), (1e12, "5e+11")])
+def test_scores_in_other_units(unit, text) -> None:
+    results = {
+        "params": [{"C": 1.0}, {"C": 2.0}],
+        "param_C": np.ma.MaskedArray([1.0, 2.0]),
+        "mean_test_score": np.array([0.5, 0.25]) * unit,
+        "rank_test_score": np.array([1, 2]),
+    }
+    assert text in texts(plot_grid(SimpleNamespace(cv_results_=results, best_index_=0)))
+
+
+def test_equal_predictions_are_one_group() -> None:
+    told, came = np.full(100, 0.5), np.arange(100) // 50
+    x, mean, error = _grouped(told, came, 5)
+    np.testing.assert_allclose([x, mean, error], [[0.5], [0.5], [0.05]])
+    x, mean, _ = _grouped(np.repeat([0.1, 0.9], 50), came, 4)
+    np.testing.assert_allclose([x, mean], [[0.1, 0.9], [0.0, 1.0]])
+    np.testing.assert_allclose(_grouped(np.arange(20.0), np.arange(20.0), 4)[0], [2, 7, 12, 17])
 
 
 def test_the_grid_has_the_scores(search) -> None:

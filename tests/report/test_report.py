@@ -15,6 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import budgetsvm
 from budgetsvm import BudgetFeatures, BudgetSVC, report
+from budgetsvm._report.quality import _root_mean_square
 
 EMPTY = {"meta", "img", "br", "link", "input", "hr"}
 
@@ -100,6 +101,21 @@ def test_a_search_shows_its_grid_and_its_curve(tmp_path: Path) -> None:
     assert "search" in found.ids
     assert "over the budget" in text
     assert "Framed: the best cell" in text
+
+
+def test_a_search_without_scores_has_a_page(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(UserWarning, match="too few rows"):
+        model = BudgetSVC(C="tune", random_state=0).fit(X[:2], [0, 1])
+    model.report(X, np.arange(40) % 2, tmp_path / "page.html")
+    assert "No cell has a score" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1.0, 1e200])
+def test_errors_in_any_units(unit: float) -> None:
+    errors = np.array([3.0, -4.0]) * unit
+    assert _root_mean_square(errors) == pytest.approx(np.sqrt(12.5) * unit)
+    assert _root_mean_square(np.zeros(3)) == 0.0
 
 
 def test_names_and_labels_are_text(tmp_path: Path) -> None:

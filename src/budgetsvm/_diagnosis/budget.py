@@ -147,6 +147,8 @@ def _correctness(
     found, y = machine.predict(subject.X[held]), subject.y[held]
     if subject.classifies:
         return np.asarray(found == y, np.float64)
+    unit = np.where(y.any(axis=0), np.abs(y).max(axis=0), 1.0)  # whose squares are numbers
+    y, found = y / unit, found / unit
     errors, spread = (found - y) ** 2, np.maximum(y.var(axis=0), np.finfo(float).tiny)
     return -np.asarray(np.atleast_2d((errors / spread).T).mean(axis=0))
 

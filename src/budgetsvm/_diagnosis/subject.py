@@ -181,6 +181,10 @@ def _check_labels(machine: Any, labels: NDArray[Any]) -> None:
             one, known = labels.tolist()[0], machine.classes_[:3].tolist()
             message = f"y has labels like {one!r}, and those of the model are like {known}"
             raise ValueError(message)
+        if not np.isin(labels, machine.classes_).any():
+            one, known = labels.tolist()[0], machine.classes_[:3].tolist()
+            message = f"y has no label that the model knows, but {one!r}; those of the model are like {known}"
+            raise ValueError(message)
     elif not np.isin(labels, (-1, 1)).all():
         message = (
             "labels of a one-class machine are 1 (like the training rows) and -1 (outliers), not "

@@ -1,6 +1,7 @@
 """The section of how good the model is on the rows of the report, and the figures at the top of the page."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from budgetsvm._diagnosis.subject import Subject
 from budgetsvm._problem.r_squared import r_squared
@@ -36,12 +37,18 @@ def figures(subject: Subject) -> list[tuple[str, str]]:
         return [
             (short(float(r_squared(y, found))) if rows else "–", "R²"),
             (short(float(error), 3), "mean absolute error"),
-            (short(float(np.sqrt(((found - y) ** 2).mean())), 3), "root mean squared error"),
+            (short(_root_mean_square(found - y), 3), "root mean squared error"),
         ]
     inside = [(share(float((found > 0).mean())), "of the rows are like those of training")]
     if y is None:
         return inside
     return [*inside, (share(float((found == y).mean())), "accuracy")]
+
+
+def _root_mean_square(errors: NDArray[np.float64]) -> float:
+    """Return it for errors of any size, whose squares may be none."""
+    largest = float(np.abs(errors).max()) or 1.0
+    return largest * float(np.sqrt(((errors / largest) ** 2).mean()))
 
 
 def _of_classes(subject: Subject) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from budgetsvm._diagnosis.subject import Subject
-from budgetsvm._report.html import Html, element, join, section, table
+from budgetsvm._report.html import Html, element, join, note, section, table
 from budgetsvm._report.numbers import short
 from budgetsvm._report.picture import Pictures
 from budgetsvm.plots import plot_budget_curve, plot_grid
@@ -18,6 +18,8 @@ def search_section(subject: Subject, pictures: Pictures) -> Html:
     search = subject.search
     if search is None:
         return join()
+    if not np.isfinite(search.cv_results_["mean_test_score"]).any():
+        return section("search", "Search", note("No cell has a score: rows or time were too few."))
     words = "Mean scores on rows held out. Framed: the best cell; dotted: left on the way, on fewer rows or folds."
     parts = [pictures.svg(plot_grid(search).figure, words)]
     if hasattr(search, "budget_curve_"):

@@ -14,7 +14,8 @@ from budgetsvm._common.checks import check_truth
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.reporting import Reports
-from budgetsvm._estimators.tuning.search import Data, Wanted, search
+from budgetsvm._estimators.tuning.preparation import Data, Wanted
+from budgetsvm._estimators.tuning.search import search
 from budgetsvm._estimators.tuning.tuned_fit import refitted
 from budgetsvm._estimators.user_input import TakesParameters
 

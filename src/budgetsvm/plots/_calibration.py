@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.checks import check_integer
+from budgetsvm._common.class_values import class_values
 from budgetsvm._common.public import public_in
 from budgetsvm.plots._axes import BLUE, GREEN, GREY, ORANGE, axes_for, plain
 
@@ -76,7 +77,7 @@ def told_and_came(
             right,
             ("probability of the class predicted", "share of correct ones"),
         )
-    values = np.asarray(estimator.decision_function(X))
+    values = class_values(estimator, X)
     if values.ndim == 1:
         words = ("decision value", f"share of class {classes[1]}")
         return values, (y == classes[1]).astype(float), words
@@ -137,7 +138,11 @@ def _grouped(
     """Return means of both, and standard errors, of groups of neighbouring values."""
     order = np.argsort(told, kind="stable")
     count = max(1, min(bins, len(order) // _FEWEST))
-    groups = np.array_split(order, count)
+    starts = np.linspace(0, len(order), count, endpoint=False).astype(int)
+    starts = np.unique(
+        np.searchsorted(told[order], told[order][starts])
+    )  # equal values are together
+    groups = np.split(order, starts[1:])
     x, mean = (np.array([values[group].mean() for group in groups]) for values in (told, came))
     error = np.array([came[group].std() / np.sqrt(len(group)) for group in groups])
     return x, mean, error

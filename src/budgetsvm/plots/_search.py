@@ -58,7 +58,15 @@ def plot_grid(search: Any, *, ax: Any = None) -> Any:
             continue
         ink = ink_on(float(shades[i, j]))
         if scores.size <= _ANNOTATED:
-            ax.text(j, i, f"{score:.3f}", ha="center", va="center", color=ink, fontsize=7)
+            ax.text(
+                j,
+                i,
+                _short(score, float(abs(known).max())),
+                ha="center",
+                va="center",
+                color=ink,
+                fontsize=7,
+            )
         if not whole[i, j]:
             ax.plot(j + 0.36, i + 0.3, ".", color=ink, markersize=3)
     _frame(ax, places[_best_cell(search, results)])
@@ -97,6 +105,11 @@ def _values_of(results: dict[str, Any], name: str) -> list[Any]:
 def _plain(value: Any) -> Any:
     """Return a number, or else the text of a value."""
     return float(value) if isinstance(value, int | float | np.number) else str(value)
+
+
+def _short(score: float, largest: float) -> str:
+    """Return a score with three digits: as a fraction, unless scores are in other units."""
+    return f"{score:.3f}" if 1e-2 <= largest < 1e3 else f"{score:.3g}"
 
 
 def _table(

@@ -174,7 +174,8 @@ class BudgetCurve:
 
     def _refit_seconds(self, budget: int) -> float:
         """Return how long a fit to all rows will take, in all threads."""
-        return _REFIT * self._pace * float(budget**_GROWTH)
+        more = max(1.0, len(self._heats.y) / self._rows)  # rows than were tried
+        return more * _REFIT * self._pace * float(budget**_GROWTH)
 
     def _line(self, budget: int) -> int:
         return self._line_of(budget, self._gammas[budget])

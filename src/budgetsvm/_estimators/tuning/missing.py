@@ -22,6 +22,13 @@ def say_no_time(time_limit: float | None, *, guarded: bool) -> None:
     )
 
 
+def say_cut_short(time_limit: float, gap: float) -> None:
+    """Say that there was no time to fit what was found to all rows."""
+    say(
+        f"time_limit={time_limit:g} was over before the best cell was fitted to all rows (a duality gap of {gap:.2g}): {_DEFAULTS}"
+    )
+
+
 def say_undefined(n_undefined: int, n_scores: int, *, guarded: bool) -> None:
     """Say that some scores are no numbers; where all are, a search that was asked for cannot answer."""
     if n_undefined < n_scores:

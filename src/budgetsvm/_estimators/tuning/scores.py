@@ -10,6 +10,7 @@ from budgetsvm._estimators.tuning.grid import Grid
 
 _Array = NDArray[np.float64]
 
+_COLD = 2.0  # times a solution that starts from another
 _DIGITS = 12  # of means that rounding has no say in
 
 
@@ -22,8 +23,9 @@ class Heat:
     Cs: NDArray[np.int64]  #: their numbers
     rows: int  #: that were trained on
     scores: _Array
-    fit_seconds: _Array
+    fit_seconds: _Array  #: with a part of those of the terms, which all C share
     score_seconds: _Array
+    other_parts: float = 0.0  #: of the terms: what a fit of a single C would take beyond that
 
 
 class Scores:
@@ -32,7 +34,9 @@ class Scores:
     def __init__(self, grid: Grid, n_splits: int) -> None:
         self.grid, n_lines = grid, len(grid.lines)
         shape = len(grid.Cs), n_lines, n_splits
-        self.values, self.fit_seconds, self.score_seconds = (np.full(shape, np.nan) for _ in "123")
+        self.values, self.fit_seconds, self.score_seconds, self.other_parts = (
+            np.full(shape, np.nan) for _ in range(4)
+        )
         self.rows = np.zeros(shape[:2], np.int64)  #: of the largest sample that a cell was tried on
         self.of_rows: dict[int, _Array] = {}  #: values of every sample, by its size
         self.n_scores = self.n_undefined = 0  #: that were asked for, and that were no numbers
@@ -43,7 +47,7 @@ class Scores:
         self.n_scores += len(heat.scores)
         self.n_undefined += int(np.isnan(heat.scores).sum())
         less = some[self.rows[some, heat.line] < heat.rows]
-        for array in (self.values, self.fit_seconds, self.score_seconds):
+        for array in (self.values, self.fit_seconds, self.score_seconds, self.other_parts):
             array[less, heat.line] = np.nan
         self.rows[some, heat.line] = heat.rows
         every = self.of_rows.setdefault(heat.rows, np.full_like(self.values, np.nan))
@@ -52,6 +56,7 @@ class Scores:
             (self.values, heat.scores),
             (self.fit_seconds, heat.fit_seconds),
             (self.score_seconds, heat.score_seconds),
+            (self.other_parts, heat.other_parts),
         ):
             array[some, heat.line, heat.split] = new
 
@@ -63,9 +68,11 @@ class Scores:
         """Return the mean scores of cells over the splits they were scored on, (C, line)."""
         return _means(self.values)[0]
 
-    def seconds(self) -> _Array:
-        """Return the mean seconds of fits, (C, line)."""
-        return _means(self.fit_seconds)[0]
+    def alone(self, n_rows: int) -> _Array:
+        """Return the seconds that a fit of each cell alone to so many rows may take, (C, line)."""
+        solved, learned = (_means(part)[0] for part in (self.fit_seconds, self.other_parts))
+        seconds = np.nan_to_num(_COLD * solved + learned)
+        return np.asarray(seconds * n_rows / np.maximum(self.rows, 1))
 
     def order(self) -> NDArray[np.int64]:
         """Return the cells from the best to the worst, as numbers of C × lines.
@@ -119,8 +126,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 def _rounded(means: _Array) -> _Array:
     """Return means in which sums of the same scores in another order are the same."""
-    unit = np.nanmax(abs(means), initial=0.0)
-    return np.round(means / unit, _DIGITS) if unit > 0 else means
+    return np.array([float(f"{mean:.{_DIGITS}g}") for mean in means])
 
 
 def _order(rows: NDArray[np.int64], counts: NDArray[np.int64], means: _Array) -> NDArray[np.int64]:

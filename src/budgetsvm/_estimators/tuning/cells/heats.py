@@ -88,13 +88,14 @@ class Heats:
             done = perf_counter()
             if done >= self.deadline:  # the solution is not what it would be
                 break
-            score = float(self.scorer(solved, X_test, y_test))
+            score = as_number(self.scorer(solved, X_test, y_test))
             score = score if np.isfinite(score) else np.nan  # is not to be compared with others
             found.append((score, shared + done - begun, perf_counter() - done))
         path.close()
-        columns = np.array(found).reshape(-1, 3).T
+        scores, fits, looks = np.array(found).reshape(-1, 3).T
         rows_tried = min(task.most_rows, self.most_rows)  # splits may differ by a row or two
-        return Heat(task.line, task.split, task.Cs[: len(found)], rows_tried, *columns)
+        tried, others = task.Cs[: len(found)], (len(Cs) - 1) * shared
+        return Heat(task.line, task.split, tried, rows_tried, scores, fits, looks, others)
 
     def _machine(self, task: Task, n_threads: int) -> BudgetMachine:
         machine: BudgetMachine = clone(self.machine)
@@ -113,22 +114,35 @@ class Heats:
         return machine
 
     def _sample(self, train: _Indices, most: int) -> _Indices:
-        """Return some training rows, always the same, that have a weight, and all classes if there are any."""
+        """Return some training rows, always the same, that have a weight; of a class that is missing among them, one more."""
         if self.sample_weight is not None:
             train = train[np.asarray(_safe_indexing(self.sample_weight, train)) > 0]
         if len(train) <= most:
             return train
         order = np.random.default_rng(self.seed).permutation(train)
-        y = np.asarray(self.y)
+        some, y = order[:most], np.asarray(self.y)
         if y.ndim == 1 and hasattr(self.machine, "multi_class"):
-            wanted = len(np.unique(y[train]))
-            while most < len(train) and len(np.unique(y[order[:most]])) < wanted:
-                most *= 2
-        return np.sort(order[:most])
+            labels, first = np.unique(y[order], return_index=True)
+            missing = ~np.isin(labels, y[some])
+            some = np.append(some, order[first[missing]])
+        return np.sort(some)
+
+
+def as_number(score: Any) -> float:
+    """Return what a scorer has returned."""
+    try:
+        return float(score)
+    except (TypeError, ValueError) as error:
+        message = f"scoring must return a number, not {score!r}"
+        raise TypeError(message) from error
+
+
+def _all_of(classes: NDArray[Any]) -> str:
+    return f"are all of class {classes.tolist()[0]!r}" if len(classes) else "have all weight 0"
 
 
 def checked_splits(
-    splits: Iterable[_Split], y: Any, *, classifies: bool, may_be_none: bool = False
+    splits: Iterable[_Split], y: Any, weights: Any, *, classifies: bool, may_be_none: bool = False
 ) -> list[_Split]:
     """Return all splits, each of which has rows to learn from, of two classes at least, and rows held out."""
     found, labels = list(splits), np.asarray(y)
@@ -141,9 +155,10 @@ def checked_splits(
             part = "training rows" if len(train) == 0 else "rows held out"
             message = f"split {number} of cv has no {part}"
             raise ValueError(message)
-        if classifies and len(classes := np.unique(labels[train])) < 2:
+        learned = train if weights is None else train[weights[train] > 0]
+        if classifies and len(classes := np.unique(labels[learned])) < 2:
             message = (
-                f"the training rows of split {number} of cv are all of class {classes.tolist()[0]!r}: a class with few rows "
+                f"the training rows of split {number} of cv {_all_of(classes)}: a class with few rows "
                 "may be held out as a whole. Use fewer folds, or a splitter that is stratified"
             )
             raise ValueError(message)

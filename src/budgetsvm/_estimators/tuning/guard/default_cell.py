@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._estimators.tuning.cells.heats import Heats, Task
-from budgetsvm._estimators.tuning.grid import Grid, gammas_for
+from budgetsvm._estimators.tuning.grid import Grid
 from budgetsvm._estimators.tuning.guard.gain import is_gain
 from budgetsvm._estimators.tuning.progress import SearchProgress
 from budgetsvm._estimators.tuning.race import first_looks, sample_sizes
@@ -22,11 +22,8 @@ _FIRST = np.zeros(1, np.int64)  # the only C
 class DefaultCell:
     """Scores of the machine as it is without a search, of samples of the rows and of all of them."""
 
-    def __init__(self, heats: Heats, budget: int | None) -> None:
-        """Take the C and gamma of the machine of a search, and a budget, or None: that of the machine."""
-        machine, grid = heats.machine, heats.grid
-        gammas = gammas_for(["scale"], machine, heats.X) if grid.gammas else ()
-        own = Grid((machine.C,), gammas, () if budget is None else (budget,))
+    def __init__(self, heats: Heats, own: Grid) -> None:
+        """Take the only cell of a grid of its own."""
         self._heats = replace(heats, grid=own)
         self.scores = Scores(own, len(heats.splits))
 
