@@ -136,7 +136,7 @@ def test_a_fit_of_one_cell_alone_takes_longer_than_in_a_search() -> None:
     scores, none = Scores(Grid((1.0, 2.0), (1.0,), ()), 1), np.zeros(2)
     heat = Heat(0, 0, np.arange(2), 100, np.ones(2), np.array([3.0, 4.0]), none, other_parts=2.0)
     scores.add(heat)
-    np.testing.assert_allclose(scores.alone(1000), [[80.0], [100.0]])
+    np.testing.assert_allclose(scores.alone(lambda rows: 1000 / rows), [[80.0], [100.0]])
 
 
 def test_samples_hold_a_row_of_every_class() -> None:

@@ -1,5 +1,6 @@
 """The budget by its curve: scores on rows held out over growing budgets, and the smallest one that is as good as the best."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -25,6 +26,7 @@ _NEAR = 1  # values of C on either side of the best one: with more terms a small
 _TOLERANCE = 2e-3  # of the best score
 _VALUE_BYTES, _HELD_SHARE = 8, 0.5
 _FEWEST_SPLITS = 2
+_TELLING = 4  # times the rows of a sample that tells how few terms will do
 _GROWTH = 1.5  # with which power of the budget the time grows, roughly
 _REFIT = 2.0  # times a split of the search: the fit to all rows, which are more, from nothing
 
@@ -82,9 +84,16 @@ class BudgetCurve:
     """
 
     def __init__(
-        self, heats: Heats, scores: Scores, budgets: Candidates, best: int, *, ends: float
+        self,
+        heats: Heats,
+        scores: Scores,
+        budgets: Candidates,
+        best: int,
+        *,
+        ends: float,
+        growth: Callable[[int], float],
     ) -> None:
-        """Begin with the best cell, of the first budget; `ends` is when a fit to all rows has to be done."""
+        """Begin with the best cell, of the first budget; `ends` is when a fit to all rows, which takes longer, has to be done."""
         self._ends = ends
         self._heats, self._scores, self._budgets = heats, scores, budgets
         grid = scores.grid
@@ -96,14 +105,17 @@ class BudgetCurve:
         self._splits = [int(k) for k in np.flatnonzero(known)]
         self._rows = int(scores.rows[C, line])
         self._best_C = {budgets.first: C}
+        self._growth = max(1.0, growth(self._rows))
         self._pace = self._measured(line, budgets.first)
         self.complete = True  # nothing was left out for want of time
 
     def run(self, progress: SearchProgress) -> int:
         """Try larger budgets as long as they are better, smaller ones as long as they are as good; return the best cell."""
+        # A sample of the rows has less to tell: with all of them, more terms may be worth it.
+        whole = _TELLING * self._rows >= self._heats.most_rows
         for budgets, wanted in (
             (self._budgets.larger, self._is_best),
-            (self._budgets.smaller, self._is_good),
+            (self._budgets.smaller if whole else (), self._is_good),
         ):
             for budget in budgets:
                 if not (self._try(budget, self._nearby(budget), progress) and wanted(budget)):
@@ -174,8 +186,7 @@ class BudgetCurve:
 
     def _refit_seconds(self, budget: int) -> float:
         """Return how long a fit to all rows will take, in all threads."""
-        more = max(1.0, len(self._heats.y) / self._rows)  # rows than were tried
-        return more * _REFIT * self._pace * float(budget**_GROWTH)
+        return self._growth * _REFIT * self._pace * float(budget**_GROWTH)
 
     def _line(self, budget: int) -> int:
         return self._line_of(budget, self._gammas[budget])

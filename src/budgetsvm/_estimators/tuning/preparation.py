@@ -46,6 +46,7 @@ class Wanted:
     time_limit: float | None = None
     verbose: int = 0
     refit: bool = True  #: a fit to all rows follows, in the same time
+    default_seconds: float | None = None  #: of a fit without a search, if it is known
     guarded: bool = False  #: the machine as it is takes part, and stays unless a cell is better
 
 

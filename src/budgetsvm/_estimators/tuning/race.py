@@ -138,7 +138,8 @@ def sample_sizes(rows: int) -> list[int]:
     """Return how many training rows there are in one stage after the other; all of them in the last one."""
     stages = [rows]
     while stages[0] > _FEW_ROWS:
-        stages.insert(0, max(_FEW_ROWS, -(-stages[0] // _MORE)))
+        fewer = max(_FEW_ROWS, -(-stages[0] // _MORE))
+        stages.insert(0, fewer if fewer >= 2 * _FEW_ROWS else _FEW_ROWS)  # not two that are alike
     return stages
 
 

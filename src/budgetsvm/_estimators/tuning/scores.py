@@ -1,5 +1,6 @@
 """What a search has found out so far: scores of cells on rows held out, and what they cost."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,7 @@ class Scores:
         )
         self.rows = np.zeros(shape[:2], np.int64)  #: of the largest sample that a cell was tried on
         self.of_rows: dict[int, _Array] = {}  #: values of every sample, by its size
+        self.seconds_of_rows: dict[int, list[float]] = {}  #: of fits to samples, by their size
         self.n_scores = self.n_undefined = 0  #: that were asked for, and that were no numbers
 
     def add(self, heat: Heat) -> None:
@@ -46,6 +48,7 @@ class Scores:
         some = heat.Cs
         self.n_scores += len(heat.scores)
         self.n_undefined += int(np.isnan(heat.scores).sum())
+        self.seconds_of_rows.setdefault(heat.rows, []).extend(heat.fit_seconds)
         less = some[self.rows[some, heat.line] < heat.rows]
         for array in (self.values, self.fit_seconds, self.score_seconds, self.other_parts):
             array[less, heat.line] = np.nan
@@ -68,11 +71,11 @@ class Scores:
         """Return the mean scores of cells over the splits they were scored on, (C, line)."""
         return _means(self.values)[0]
 
-    def alone(self, n_rows: int) -> _Array:
-        """Return the seconds that a fit of each cell alone to so many rows may take, (C, line)."""
+    def alone(self, growth: Callable[[int], float]) -> _Array:
+        """Return the seconds that a fit of each cell alone to all rows may take, (C, line)."""
         solved, learned = (_means(part)[0] for part in (self.fit_seconds, self.other_parts))
-        seconds = np.nan_to_num(_COLD * solved + learned)
-        return np.asarray(seconds * n_rows / np.maximum(self.rows, 1))
+        growths = np.vectorize(growth, otypes=[float])(np.maximum(self.rows, 1))
+        return np.asarray(np.nan_to_num(_COLD * solved + learned) * growths)
 
     def order(self) -> NDArray[np.int64]:
         """Return the cells from the best to the worst, as numbers of C × lines.

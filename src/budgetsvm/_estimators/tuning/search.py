@@ -1,5 +1,6 @@
 """A search: lets cells race, and finds the budget if that is wanted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -24,7 +25,7 @@ from budgetsvm._estimators.tuning.race import Race
 from budgetsvm._estimators.tuning.scores import Scores, with_cells
 
 # Of the time: where the budget is to be found, too, cells race for a part of it.
-_RACE_SHARE = 0.6
+_RACE_SHARE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +75,13 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
         )
         race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
         complete = Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
-        best = _best_cell(scores, heats, wanted.time_limit if wanted.refit else None)
+        growth = _growth(heats, default, wanted)
+        best = _best_cell(scores, growth, wanted.time_limit if wanted.refit else None)
         complete &= best is not None
         best = _middle_cell(scores, lines) if best is None else best
         curve = None
         if auto is not None and scores.counts().any():
-            curve = BudgetCurve(heats, scores, auto, best, ends=ends)
+            curve = BudgetCurve(heats, scores, auto, best, ends=ends, growth=growth)
             best = curve.run(progress)
             complete &= curve.complete
     _say_what_is_missing(scores, default, wanted)
@@ -126,7 +128,16 @@ def _earlier(deadline: float) -> float:
     return now + _RACE_SHARE * (deadline - now)
 
 
-def _best_cell(scores: Scores, heats: Heats, time_limit: float | None) -> int | None:
+def _growth(heats: Heats, default: DefaultCell | None, wanted: Wanted) -> Callable[[int], float]:
+    """Return how many times as long as with so many rows a fit to all rows takes."""
+    if default is not None:
+        return default.growth(wanted.default_seconds)
+    return lambda rows: len(heats.y) / rows
+
+
+def _best_cell(
+    scores: Scores, growth: Callable[[int], float], time_limit: float | None
+) -> int | None:
     """Return the best cell, of those that there will be time to fit to all rows; None: none was tried."""
     order, tried = scores.order(), scores.counts().ravel() > 0
     order = order[tried[order]]
@@ -134,7 +145,7 @@ def _best_cell(scores: Scores, heats: Heats, time_limit: float | None) -> int | 
         return None
     if time_limit is None:
         return int(order[0])
-    seconds = scores.alone(len(heats.y)).ravel()
+    seconds = scores.alone(growth).ravel()
     soon = order[seconds[order] <= (1 - SEARCH_SHARE) * time_limit]
     return int(soon[0] if len(soon) else order[np.argmin(seconds[order])])
 

@@ -23,6 +23,7 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
     started, tuned = perf_counter(), machine._tuned
     base, data = machine._untuned(), Data(X, y, None, sample_weight)
     default = _fit_first(base, data)
+    seconds = None if default is None else perf_counter() - started
     wanted = Wanted(
         Cs=_CS if "C" in tuned else [base.C],
         gammas=_GAMMAS if "gamma" in tuned else None,
@@ -32,6 +33,7 @@ def fit_tuned(machine: Any, X: Any, y: Any, sample_weight: Any) -> None:
         random_state=base.random_state,
         time_limit=base.time_limit,
         verbose=int(base.verbose),
+        default_seconds=seconds,
         guarded=True,
     )
     found = search(base, wanted, data, started)

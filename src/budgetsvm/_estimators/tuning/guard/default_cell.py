@@ -1,6 +1,6 @@
 """The default cell: what a fit without a search would be. It is scored as all others are, and kept unless one of them is better."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
 
@@ -42,6 +42,17 @@ class DefaultCell:
             for heat in replace(heats, deadline=deadline).run(tasks, lambda: None):
                 self.scores.add(heat)
             pace = (perf_counter() - begun) / rows
+
+    def growth(self, seconds: float | None) -> Callable[[int], float]:
+        """Return how many times as long as with so many rows a fit to all rows takes: as this one, which took `seconds`, or linearly."""
+        n, known = len(self._heats.y), self.scores.seconds_of_rows
+
+        def times(rows: int) -> float:
+            if seconds is None or rows not in known:
+                return n / rows
+            return float(np.clip(seconds / np.mean(known[rows]), 1.0, n / rows))
+
+        return times
 
     def _rounds(self) -> Iterator[tuple[list[int], int]]:
         """Yield which splits to try next, and with how many training rows."""
