@@ -187,12 +187,10 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_DTYPES)
-        if not sparse.issparse(X):
-            return ((X if self.mean_ is None else X - self.mean_) / self.scale_).astype(X.dtype)
-        self._check_sparse()
-        return _times_columns(X, 1 / self.scale_)
+        X = self._checked(X)
+        if sparse.issparse(X):
+            return _times_columns(X, 1 / self.scale_)
+        return ((X if self.mean_ is None else X - self.mean_) / self.scale_).astype(X.dtype)
 
     def inverse_transform(self, X: Any) -> Any:
         """Undo the scaling.
@@ -206,17 +204,19 @@ class RelevanceScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         X : ndarray or sparse matrix of shape (n_samples, n_features)
         """
+        X = self._checked(X)
+        if sparse.issparse(X):
+            return _times_columns(X, self.scale_)
+        return (X * self.scale_ + (0.0 if self.mean_ is None else self.mean_)).astype(X.dtype)
+
+    def _checked(self, X: Any) -> Any:
+        """Return rows that can be scaled."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_DTYPES)
-        if not sparse.issparse(X):
-            return (X * self.scale_ + (0.0 if self.mean_ is None else self.mean_)).astype(X.dtype)
-        self._check_sparse()
-        return _times_columns(X, self.scale_)
-
-    def _check_sparse(self) -> None:
-        if self.mean_ is not None:
+        if sparse.issparse(X) and self.mean_ is not None:
             message = "the scaler was fitted to dense rows, whose mean it subtracts: these would not stay sparse; use X.toarray()"
             raise ValueError(message)
+        return X
 
     def _check_parameters(self) -> None:
         if isinstance(self.strength, str):

@@ -36,19 +36,14 @@ def choose_strength(sample: Sample, scales: _Array, n_threads: int) -> tuple[flo
         strength, width = cell
         return _losses(error, sample, strengthened(scales, strength), width)
 
-    found = map_in_order(judge, cells, n_threads)
+    found = dict(zip(cells, map_in_order(judge, cells, n_threads), strict=True))
     weights = sample.weights[sample.judge] / sample.weights[sample.judge].sum()
     best = [
         min(
-            (
-                losses
-                for cell, some in zip(cells, found, strict=True)
-                if cell[0] == one
-                for losses in some
-            ),
+            (losses for width in _WIDTHS for losses in found[strength, width]),
             key=lambda losses: float(weights @ losses),
         )
-        for one in STRENGTHS
+        for strength in STRENGTHS
     ]
     means = np.array([float(weights @ losses) for losses in best])
     first = int(np.argmin(means))

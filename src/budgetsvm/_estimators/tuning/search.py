@@ -25,7 +25,7 @@ from budgetsvm._estimators.tuning.race import Race
 from budgetsvm._estimators.tuning.scores import Scores, with_cells
 
 # Of the time: where the budget is to be found, too, cells race for a part of it.
-_RACE_SHARE = 0.8
+_RACE_SHARE = 0.6
 
 
 @dataclass(frozen=True, eq=False)
