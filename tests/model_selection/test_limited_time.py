@@ -48,6 +48,9 @@ def test_how_much_longer_all_rows_take_is_what_the_default_took() -> None:
     assert default.growth(1.0)(100) == 1.0  # never less than that
     assert default.growth(1e9)(100) == 10.0  # nor more than linear
     assert default.growth(None)(100) == 10.0
+    assert default.between(100, 400) == 4.0
+    default.scores.add(Heat(0, 0, np.array([0]), 400, one, 3 * one, one))
+    assert default.between(100, 400) == 1.5
 
 
 @pytest.mark.parametrize(("rows", "smaller"), [(100, False), (200, True), (800, True)])

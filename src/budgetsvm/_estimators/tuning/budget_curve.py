@@ -28,7 +28,6 @@ _VALUE_BYTES, _HELD_SHARE = 8, 0.5
 _FEWEST_SPLITS = 2
 _TELLING = 4  # times the rows of a sample that tells how few terms will do
 _GROWTH = 1.5  # with which power of the budget the time grows, roughly
-_REFIT = 2.0  # times a split of the search: the fit to all rows, which are more, from nothing
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,11 @@ class BudgetCurve:
         self._splits = [int(k) for k in np.flatnonzero(known)]
         self._rows = int(scores.rows[C, line])
         self._best_C = {budgets.first: C}
-        self._growth = max(1.0, growth(self._rows))
+        self._growth = growth
+        self._last = (
+            budgets.first,
+            self._alone(C, line),
+        )  # a budget, and the seconds of its best cell
         self._pace = self._measured(line, budgets.first)
         self.complete = True  # nothing was left out for want of time
 
@@ -165,12 +168,16 @@ class BudgetCurve:
             return False
         C, gamma = np.unravel_index(np.nanargmax(means), means.shape)
         self._best_C[budget], self._gammas[budget] = int(self._Cs[C]), gammas[gamma]
+        self._last = budget, self._alone(self._best_C[budget], lines[gamma])
         return True
 
     def _measured(self, line: int, budget: int) -> float:
         """Return the seconds of all C on a split, divided by what they grow with."""
         of_splits = np.nansum(self._scores.fit_seconds[self._Cs, line], axis=0)[self._splits]
         return float(of_splits.mean() / float(budget) ** _GROWTH)
+
+    def _alone(self, C: int, line: int) -> float:
+        return float(self._scores.alone(self._growth)[C, line])
 
     def _afford(self, budget: int, n_lines: int) -> bool:
         """Return whether there is time for a budget, on two splits at least; the others are left out from then on."""
@@ -185,8 +192,9 @@ class BudgetCurve:
         return True
 
     def _refit_seconds(self, budget: int) -> float:
-        """Return how long a fit to all rows will take, in all threads."""
-        return self._growth * _REFIT * self._pace * float(budget**_GROWTH)
+        """Return how long a fit to all rows will take, by the best cell of the budget that was tried last."""
+        last, seconds = self._last
+        return float(seconds * (budget / last) ** _GROWTH)
 
     def _line(self, budget: int) -> int:
         return self._line_of(budget, self._gammas[budget])

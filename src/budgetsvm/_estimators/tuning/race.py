@@ -6,7 +6,7 @@ near their best one. What is left at the end is tried on all splits. Few rows ha
 noisy. There the better half of the lines goes on from two splits to all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 import numpy as np
@@ -22,6 +22,11 @@ _FEW_C = 5  # values of C, all of which are tried
 _NEAR, _NEAR_AT_LAST = 3, 2  # values of C on either side of the best, that a line goes on with
 
 
+def linear(rows: int, more: int) -> float:
+    """Return how many times as long as with some rows a fit to more of them takes, if nobody knows better."""
+    return more / rows
+
+
 class Race:
     """Fills a table of scores."""
 
@@ -33,6 +38,7 @@ class Race:
         *,
         halving: bool,
         progress: SearchProgress,
+        growth: Callable[[int, int], float] = linear,
     ) -> None:
         self._heats, self._scores, self._progress = heats, scores, progress
         many_rows = heats.most_rows > _FEW_ROWS
@@ -40,7 +46,8 @@ class Race:
         self._lines = _from_the_middle(lines)
         # The C that lines are tried with on all splits.
         self._finals: dict[int, NDArray[np.int64]] = {}
-        self._pace = 0.0  # seconds per line and training row, in all threads
+        self._growth = growth  # how many times as long heats take with more rows
+        self._pace = 0, 0.0  # training rows, and seconds per line and split, in all threads
         self._all_lines = True  # there was time for all that were worth it
 
     def run(self) -> bool:
@@ -77,18 +84,18 @@ class Race:
         sizes = sample_sizes(self._heats.most_rows)
         return (sizes[:-1] or sizes) if self._halving else []
 
-    def _afford(self, rows: int) -> bool:
+    def _afford(self, n_splits: int, rows: int) -> bool:
         """Leave out lines that there is no time for, the worst first; return whether there are some left."""
-        left = self._heats.deadline - perf_counter()
-        if np.isfinite(left) and self._pace > 0:
-            affordable = int(left / (self._pace * rows))
+        left, (before, seconds) = self._heats.deadline - perf_counter(), self._pace
+        if np.isfinite(left) and seconds > 0:
+            affordable = int(left / (n_splits * seconds * self._growth(before, rows)))
             self._all_lines &= affordable >= len(self._lines)
             self._lines = self._lines[:affordable]
         return bool(self._lines) and left > 0
 
     def _stage(self, splits: Sequence[int], rows: int, name: str) -> bool:
         """Try all lines, or those that there is time for; return whether there is time to go on."""
-        if not self._afford(len(splits) * rows):
+        if not self._afford(len(splits), rows):
             return False
         tasks = [self._task(line, split, rows) for split in splits for line in self._lines]
         tasks = [task for task in tasks if len(task.Cs)]
@@ -104,7 +111,7 @@ class Race:
         for heat in found:
             self._scores.add(heat)
         if found:
-            self._pace = (perf_counter() - begun) / (len(found) * rows)
+            self._pace = rows, (perf_counter() - begun) / len(found)
         return not self._heats.late()
 
     def _task(self, line: int, split: int, rows: int) -> Task:

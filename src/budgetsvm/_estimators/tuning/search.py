@@ -21,7 +21,7 @@ from budgetsvm._estimators.tuning.missing import (
 )
 from budgetsvm._estimators.tuning.preparation import SEARCH_SHARE, Data, Wanted, prepare
 from budgetsvm._estimators.tuning.progress import SearchProgress, search_progress
-from budgetsvm._estimators.tuning.race import Race
+from budgetsvm._estimators.tuning.race import Race, linear
 from budgetsvm._estimators.tuning.scores import Scores, with_cells
 
 # Of the time: where the budget is to be found, too, cells race for a part of it.
@@ -74,7 +74,10 @@ def search(machine: BudgetMachine, wanted: Wanted, data: Data, started: float) -
             range(len(heats.grid.lines)) if auto is None else curve_lines(heats.grid, auto.first)
         )
         race = heats if auto is None else replace(heats, deadline=_earlier(heats.deadline))
-        complete = Race(race, scores, lines, halving=wanted.halving, progress=progress).run()
+        between = linear if default is None else default.between
+        complete = Race(
+            race, scores, lines, halving=wanted.halving, progress=progress, growth=between
+        ).run()
         growth = _growth(heats, default, wanted)
         best = _best_cell(scores, growth, wanted.time_limit if wanted.refit else None)
         complete &= best is not None

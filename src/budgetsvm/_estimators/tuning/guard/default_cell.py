@@ -11,7 +11,7 @@ from budgetsvm._estimators.tuning.cells.heats import Heats, Task
 from budgetsvm._estimators.tuning.grid import Grid
 from budgetsvm._estimators.tuning.guard.gain import is_gain
 from budgetsvm._estimators.tuning.progress import SearchProgress
-from budgetsvm._estimators.tuning.race import first_looks, sample_sizes
+from budgetsvm._estimators.tuning.race import first_looks, linear, sample_sizes
 from budgetsvm._estimators.tuning.scores import Scores
 
 _SHARE = 0.25  # of the time for a search
@@ -42,6 +42,14 @@ class DefaultCell:
             for heat in replace(heats, deadline=deadline).run(tasks, lambda: None):
                 self.scores.add(heat)
             pace = (perf_counter() - begun) / rows
+
+    def between(self, rows: int, more: int) -> float:
+        """Return how many times as long as with some rows a fit to more of them took, or linearly where that is not known."""
+        known = self.scores.seconds_of_rows
+        if rows not in known or more not in known:
+            return linear(rows, more)
+        measured = np.mean(known[more]) / np.mean(known[rows])
+        return float(np.clip(measured, 1.0, linear(rows, more)))
 
     def growth(self, seconds: float | None) -> Callable[[int], float]:
         """Return how many times as long as with so many rows a fit to all rows takes: as this one, which took `seconds`, or linearly."""
