@@ -93,6 +93,7 @@ def test_a_search() -> None:
         *("usps-esl", "abalone", "cadata", "cpusmall"),
     ],
 )
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*subset:UserWarning")
 def test_real_data(name) -> None:
     try:

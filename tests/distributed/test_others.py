@@ -18,6 +18,7 @@ def lazy(values: Any) -> Any:
     return da.from_array(values, chunks=(CHUNK, *values.shape[1:]))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 def test_several_classes(client: Any, multi_class: str) -> None:
     X, y = make_blobs(1500, centers=4, cluster_std=2.5, random_state=0)
@@ -34,6 +35,7 @@ def test_several_classes(client: Any, multi_class: str) -> None:
     np.testing.assert_array_equal(found.predict(lazy(X)).compute(), found.predict(X))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n_targets", [1, 2])
 def test_regression(client: Any, n_targets: int) -> None:
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ def together(blocks: list[Any]) -> tuple[Any, Any]:
     return np.concatenate(X), np.concatenate([part[1] for part in parts])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("block_bytes", [9, 100, 1 << 20])
 @pytest.mark.parametrize("density", [0.2, 1.0])
 @pytest.mark.parametrize("zero_based", [False, True])
@@ -74,6 +75,7 @@ def test_files_that_will_not_do(tmp_path: Path) -> None:
         read_libsvm(tmp_path / "not there")
 
 
+@pytest.mark.slow
 def test_models_of_files(client: Any, tmp_path: Path) -> None:
     X, y = make_moons(1200, noise=0.2, random_state=0)
     X = X.round(6)

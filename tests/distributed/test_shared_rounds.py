@@ -43,6 +43,7 @@ def test_a_model_does_not_depend_on_who_shares_rounds(
     assert all_.traffic_.rounds <= some.traffic_.rounds <= alone.traffic_.rounds
 
 
+@pytest.mark.slow
 def test_several_targets_share_rounds(client: Any) -> None:
     X, _ = blobs()
     y = da.stack([X[:, 0] * X[:, 1], X[:, 0], X[:, 1] ** 2], axis=1)

@@ -94,6 +94,7 @@ def blocks_of(X: Any, y: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.slow
 def test_forms_of_input_change_no_bit(model: DaskBudgetSVC, client: Any) -> None:
     X, y = moons()
     frame = dd.from_map(
@@ -160,6 +161,7 @@ def test_the_ordinary_estimator_comes_out(model: DaskBudgetSVC, tmp_path: Path) 
     assert not hasattr(clone(model), "_expansion")
 
 
+@pytest.mark.slow
 def test_weights(client: Any) -> None:
     X, y = moons()
     weights = np.random.default_rng(0).integers(0, 3, N).astype(float)
@@ -180,6 +182,7 @@ def test_terms_that_are_rows_have_their_numbers(client: Any) -> None:
     assert found.n_support_.sum() == len(found.support_)
 
 
+@pytest.mark.slow
 def test_small_partitions_are_joined(
     model: DaskBudgetSVC, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,10 @@ from docs import pages
 from docs.folder import prepare
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-SLOW = ("index", "practice/advice", "practice/dask", "recipe", "tour", "guide/tuning")
+SLOW = (
+    *("index", "practice/advice", "practice/dask", "recipe", "tour", "guide/tuning"),
+    *("practice/command-line", "practice/deployment", "coming-from/libsvm", "guide/budget"),
+)
 NAMES = [name for name in pages.names() if any(b.language in pages.RUN for b in pages.blocks(name))]
 # Programs that not every machine has.
 PROGRAMS = ("svm-train", "svm-predict", "svm-scale", "curl")

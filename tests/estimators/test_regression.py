@@ -125,6 +125,7 @@ def test_epsilon_is_in_standard_deviations(waves):
     assert np.quantile(errors, 0.9) > 0.2  # and they are made use of
 
 
+@pytest.mark.slow
 def test_tools(waves):
     X, y = waves
     pipeline = make_pipeline(StandardScaler(), make())

@@ -134,7 +134,7 @@ def test_a_grid_search_hands_callbacks_down(n_jobs: int) -> None:
 
 
 @needs_callbacks
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_progress_bars(n_jobs: int, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rich")
     from sklearn.callback import ProgressBar
