@@ -45,6 +45,7 @@ def test_complaints_are_those_of_scikit_learn() -> None:
         r_squared([1.0, 2.0], [1.0, 2.0, 3.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 def test_a_machine_and_its_search_have_it_in_all_units(
     scale: float, monkeypatch: pytest.MonkeyPatch

@@ -64,6 +64,7 @@ def _normal(n: int) -> Array:
     return np.random.default_rng(0).standard_normal((n, 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.2, 1.0, pytest.param(5.0, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("nu", [0.05, 0.5, 0.9])
 @pytest.mark.parametrize("rows", [_moons, _normal])
