@@ -177,12 +177,11 @@ def _check_labels(machine: Any, labels: NDArray[Any]) -> None:
         if any(one is None or one != one for one in labels.tolist()):  # noqa: PLR0124 - of nan
             raise ValueError("y has labels that are missing")
         kinds = [isinstance(some.tolist()[0], str) for some in (labels, machine.classes_)]
+        one, known = labels.tolist()[0], machine.classes_[:3].tolist()
         if kinds[0] != kinds[1]:
-            one, known = labels.tolist()[0], machine.classes_[:3].tolist()
             message = f"y has labels like {one!r}, and those of the model are like {known}"
             raise ValueError(message)
         if not np.isin(labels, machine.classes_).any():
-            one, known = labels.tolist()[0], machine.classes_[:3].tolist()
             message = f"y has no label that the model knows, but {one!r}; those of the model are like {known}"
             raise ValueError(message)
     elif not np.isin(labels, (-1, 1)).all():

@@ -105,10 +105,6 @@ class BudgetCurve:
         self._rows = int(scores.rows[C, line])
         self._best_C = {budgets.first: C}
         self._growth = growth
-        self._last = (
-            budgets.first,
-            self._alone(C, line),
-        )  # a budget, and the seconds of its best cell
         self._pace = self._measured(line, budgets.first)
         self.complete = True  # nothing was left out for want of time
 
@@ -168,16 +164,12 @@ class BudgetCurve:
             return False
         C, gamma = np.unravel_index(np.nanargmax(means), means.shape)
         self._best_C[budget], self._gammas[budget] = int(self._Cs[C]), gammas[gamma]
-        self._last = budget, self._alone(self._best_C[budget], lines[gamma])
         return True
 
     def _measured(self, line: int, budget: int) -> float:
         """Return the seconds of all C on a split, divided by what they grow with."""
         of_splits = np.nansum(self._scores.fit_seconds[self._Cs, line], axis=0)[self._splits]
         return float(of_splits.mean() / float(budget) ** _GROWTH)
-
-    def _alone(self, C: int, line: int) -> float:
-        return float(self._scores.alone(self._growth)[C, line])
 
     def _afford(self, budget: int, n_lines: int) -> bool:
         """Return whether there is time for a budget, on two splits at least; the others are left out from then on."""
@@ -193,7 +185,8 @@ class BudgetCurve:
 
     def _refit_seconds(self, budget: int) -> float:
         """Return how long a fit to all rows will take, by the best cell of the budget that was tried last."""
-        last, seconds = self._last
+        last = next(reversed(self._best_C))
+        seconds = self._scores.alone(self._growth)[self._best_C[last], self._line(last)]
         return float(seconds * (budget / last) ** _GROWTH)
 
     def _line(self, budget: int) -> int:

@@ -111,11 +111,11 @@ def is_auto(budget: Any) -> bool:
 
 def _listed(name: str, values: Values, middle: float, farthest: float) -> list[Any]:
     """Return values that are given, or so many around the middle, which is one of them where their number is odd."""
-    single: object = values  # whatever they are said to be
-    if np.ndim(values) == 0 and not isinstance(single, Real):
-        message = f"{name} must be a number of values, or a list of some, not {values!r}"
-        raise TypeError(message)
     if np.ndim(values) == 0:
+        single: object = values  # whatever it is said to be
+        if not isinstance(single, Real):
+            message = f"{name} must be a number of values, or a list of some, not {values!r}"
+            raise TypeError(message)
         count = check_count(name, values, least=1)
         powers = np.linspace(-1, 1, count) if count > 1 else np.zeros(1)
         return [float(x) for x in middle * farthest**powers]

@@ -67,9 +67,9 @@ def prepare(
     X, y, groups = indexable(data.X, data.y, data.groups)
     weights = _weights(data.sample_weight, X)
     _check(machine, wanted)
+    Cs = penalties(wanted.Cs)
     # Complains before anything is split.
     rows, _, counting = machine._encode(X, y, weights, machine._settings())
-    Cs = penalties(wanted.Cs)
     for C in (Cs[0], Cs[-1]):
         check_weights(check_penalty(C) * counting)
     cv = check_cv(wanted.cv, y, classifier=is_classifier(machine))
@@ -162,5 +162,4 @@ def _check(machine: BudgetMachine, wanted: Wanted) -> None:
             f"and a budget, not polish={machine.polish!r} and budget={wanted.budget!r}"
         )
         raise ValueError(message)
-    penalties(wanted.Cs)
     budgets_of(wanted.budget)

@@ -135,7 +135,7 @@ def _growth(heats: Heats, default: DefaultCell | None, wanted: Wanted) -> Callab
     """Return how many times as long as with so many rows a fit to all rows takes."""
     if default is not None:
         return default.growth(wanted.default_seconds)
-    return lambda rows: len(heats.y) / rows
+    return lambda rows: linear(rows, len(heats.y))
 
 
 def _best_cell(

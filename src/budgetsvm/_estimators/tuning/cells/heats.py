@@ -88,7 +88,7 @@ class Heats:
             done = perf_counter()
             if done >= self.deadline:  # the solution is not what it would be
                 break
-            score = as_number(self.scorer(solved, X_test, y_test))
+            score = _as_number(self.scorer(solved, X_test, y_test))
             score = score if np.isfinite(score) else np.nan  # is not to be compared with others
             found.append((score, shared + done - begun, perf_counter() - done))
         path.close()
@@ -128,7 +128,7 @@ class Heats:
         return np.sort(some)
 
 
-def as_number(score: Any) -> float:
+def _as_number(score: Any) -> float:
     """Return what a scorer has returned."""
     try:
         return float(score)

@@ -48,8 +48,7 @@ class DefaultCell:
         known = self.scores.seconds_of_rows
         if rows not in known or more not in known:
             return linear(rows, more)
-        measured = np.mean(known[more]) / np.mean(known[rows])
-        return float(np.clip(measured, 1.0, linear(rows, more)))
+        return self._times(float(np.mean(known[more])), rows, more)
 
     def growth(self, seconds: float | None) -> Callable[[int], float]:
         """Return how many times as long as with so many rows a fit to all rows takes: as this one, which took `seconds`, or linearly."""
@@ -57,10 +56,15 @@ class DefaultCell:
 
         def times(rows: int) -> float:
             if seconds is None or rows not in known:
-                return n / rows
-            return float(np.clip(seconds / np.mean(known[rows]), 1.0, n / rows))
+                return linear(rows, n)
+            return self._times(seconds, rows, n)
 
         return times
+
+    def _times(self, seconds: float, rows: int, more: int) -> float:
+        """Return how many times as long as with some rows these seconds are: not less, and no more than linearly."""
+        measured = seconds / np.mean(self.scores.seconds_of_rows[rows])
+        return float(np.clip(measured, 1.0, linear(rows, more)))
 
     def _rounds(self) -> Iterator[tuple[list[int], int]]:
         """Yield which splits to try next, and with how many training rows."""
