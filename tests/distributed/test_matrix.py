@@ -27,7 +27,7 @@ def both(client: Any, dtype: Any = np.float64) -> tuple[Any, Any, Cluster]:
     cluster = Cluster(client)
     parts = (X[:100], X[100:130], X[130:])
     blocks = [cluster.once("rows", checked_block, part) for part in parts]
-    spread = SpreadX(cluster, blocks, np.array([100, 130, 500]), 3, is_sparse=False)
+    spread = SpreadX(cluster, blocks, np.array([100, 130, 500]), 3, is_sparse=False, row_bytes=24)
     basis = Basis.of(X[:40].astype(dtype), kernels.Gaussian(0.3), constant=True, free=True)
     targets = SingleTarget.of_labels(np.ones(500), np.ones(500))
     problem = Problem(SpreadRows(spread, dtype, None), targets)
@@ -112,7 +112,7 @@ def test_sums_by_a_tree_are_those_without(
 def test_rows_are_fetched_in_any_order(client: Any) -> None:
     _, _, cluster = both(client)
     blocks = [cluster.once("rows", checked_block, part) for part in (X[:100], X[100:])]
-    spread = SpreadX(cluster, blocks, np.array([100, 500]), 3, is_sparse=False)
+    spread = SpreadX(cluster, blocks, np.array([100, 500]), 3, is_sparse=False, row_bytes=24)
     for chosen in (np.array([499, 3, 3, 120, 0]), np.array([], int), slice(90, 110), np.arange(7)):
         np.testing.assert_array_equal(spread[chosen], X[chosen])
     sparse = spread.as_sparse()[np.array([499, 3])]

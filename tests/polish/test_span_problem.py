@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from polish.spans import span_problem
 
-from budgetsvm._polish.span_problem import best_shift
+from budgetsvm._polish.lines.shift import best_shift
 from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.losses import EpsilonInsensitive, Hinge, Loss
 

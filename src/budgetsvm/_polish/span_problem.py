@@ -8,23 +8,21 @@ D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their dista
 from the optimum. With a bias that costs nothing (`basis.py`), ‖w‖² is without its coordinate, and D holds where
 Σ_i α_i y_i = 0: whoever offers a dual point sees to that (`SingleTarget.balanced`).
 
-Between two points the best one is found where the derivative of P changes its sign. It is monotone along the
-line, and so is every α_i = C_i φ'(u_i) in it: where one is the same at both ends, it need not be looked at in
-between. `exact_length` is for a point that is kept, `rough_length` for a step among many.
+Between two points the best one is taken (`line.py`).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._polish.lines.line import Line, exact_length
+from budgetsvm._polish.lines.shift import best_shift
 from budgetsvm._polish.matrix.interface import Matrix
-from budgetsvm._polish.newton.root import find_root
 from budgetsvm._problem.targets import SingleTarget
 
 _ROUNDING = 1e-7  # of P, that D may exceed it by
+_EQUAL = 1e-12  # by rounding, of objectives
 
 
 def relative_gap(primal: float, dual: float, scale: float | None = None) -> float:
@@ -86,7 +84,7 @@ class SpanProblem:
     def objective(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> float:
         """Return P(w), given the values of w."""
         w = self.matrix.basis.costly(w)
-        return float(0.5 * w @ w + self.targets.cost(self.targets.slack(f)))
+        return float(0.5 * w @ w) + self.targets.cost_of(f)
 
     def feasible(self, alpha: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dual point near α that a bias which costs nothing allows for; f are its values."""
@@ -149,158 +147,3 @@ class SpanProblem:
         if dual > self.dual:
             self.dual, self.alpha, self.point_of_alpha = dual, alpha, best
             self._gain_of_alpha = gain
-
-
-_Vector = NDArray[np.float64]
-
-_PRECISION = 1e-9  # of an exact length
-_SHORTEST_STEP = 1e-12
-_EQUAL = 1e-12  # by rounding, of objectives
-_BISECTIONS = 5  # of a rough length
-
-
-class Line:
-    """A line from a point with values f, which change by `change` along it, and its derivative.
-
-    `quadratic` are the derivative of the quadratic part at the beginning, and its second derivative.
-    """
-
-    def __init__(
-        self,
-        targets: SingleTarget,
-        width: float,
-        f: _Vector,
-        change: _Vector,
-        quadratic: tuple[float, float],
-    ) -> None:
-        self._targets, self._width = targets, width
-        self._slack, self._rate = targets.slack(f), targets.y * change
-        self._linear, self._square = quadratic
-
-    @cached_property
-    def _start(self) -> _Vector:
-        """The α at the beginning."""
-        return self._targets.alpha(self._slack, self._width)
-
-    @cached_property
-    def _end(self) -> _Vector:
-        """The α at the end."""
-        return self._targets.alpha(self._slack - self._rate, self._width)
-
-    def falls_at_end(self) -> bool:
-        """Whether the objective still falls at the end: then the whole step is best."""
-        return self._linear + self._square <= float(self._end @ self._rate)
-
-    def rises_at_start(self) -> bool:
-        """Whether the objective rises from the beginning: then no step is best."""
-        return self._linear >= float(self._start @ self._rate)
-
-    def slope(self) -> Callable[[float], float]:
-        """Return the derivative as a function of the length, which looks at those α alone that change.
-
-        The line itself is of no use any more: what it has of all rows is let go.
-        """
-        rate, end, width, square = self._rate, self._end, self._width, self._square
-        rows = np.flatnonzero(self._start != end)
-        linear = self._linear - (float(end @ rate) - float(end[rows] @ rate[rows]))
-        del end, self._start, self._end
-        slack, rate, some = self._slack[rows], rate[rows], self._targets.some(rows)
-        del self._slack, self._rate
-
-        def slope(length: float) -> float:
-            return linear + length * square - float(some.alpha(slack - length * rate, width) @ rate)
-
-        return slope
-
-
-def exact_length(line: Line) -> float:
-    """Return the best length in [0, 1]."""
-    if line.falls_at_end():
-        return 1.0
-    if line.rises_at_start():
-        return 0.0
-    slope = line.slope()
-    if slope(0.0) >= 0:  # but for rounding, this was said above
-        return 0.0
-    return find_root(slope, 0.0, 1.0, _PRECISION) if slope(1.0) > 0 else 1.0
-
-
-def rough_length(line: Line) -> float:
-    """Return a length in [0, 1] at which the objective still falls, and that is nearly the best.
-
-    Far from the solution the step may be too long by orders of magnitude, so halve it until the
-    derivative at its end is negative; then bisect.
-    """
-    if line.falls_at_end():
-        return 1.0
-    slope, high = line.slope(), 1.0
-    while slope(high / 2) > 0 and high > _SHORTEST_STEP:
-        high /= 2
-    low = high / 2
-    for _ in range(_BISECTIONS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) <= 0 else (low, middle)
-    return low
-
-
-_FIRST_SHIFT, _LONGER, _LONGEST_SHIFT = 0.25, 4.0, 1e6
-_WINDOW = 1 / 64  # of shifts
-
-
-def best_shift(targets: SingleTarget, width: float, f: _Vector) -> float:
-    """Return the constant by which all values should be larger, for the least loss; it is smoothed over `width`.
-
-    Where no constant is best, as of the logistic loss if there is one class alone, it ends somewhere.
-    """
-    if not len(f):  # a pair of classes of which a sample has no rows
-        return 0.0
-    if width == 0 and targets.loss.kinks:
-        return _between_kinks(targets, f)
-    pull = float(targets.alpha(targets.slack(f), width) @ targets.y)
-    shift, length = 0.0, float(np.sign(pull)) * _FIRST_SHIFT
-    while length and abs(shift) < _LONGEST_SHIFT:
-        line = Line(targets, width, f + shift, np.full(len(f), length), (0.0, 0.0))
-        if not line.falls_at_end():
-            return shift + length * exact_length(line)
-        shift, length = shift + length, _LONGER * length
-    return shift
-
-
-def _between_kinks(targets: SingleTarget, f: _Vector) -> float:
-    """Return the best constant for a loss that is linear between its kinks: a weighted quantile of where they are.
-
-    The slope grows by C_i at each of these places. If all of a stretch is best, as where no variable is inside its
-    box, its middle, as LIBSVM has it.
-    """
-    y, slack = targets.y, targets.slack(f)
-    places = np.concatenate([y * (slack - kink) for kink in targets.loss.kinks])
-    steps = np.tile(targets.box, len(targets.loss.kinks))
-    least, largest = targets.loss.slopes
-    begin = float(targets.box @ np.where(y > 0, -largest, least))
-    rounding = _PRECISION * float(targets.box.sum())
-    near, before = _around_the_best(places, steps, begin, rounding)
-    places, steps = places[near], steps[near]
-    order = np.argsort(places, kind="stable")
-    slopes = before + np.cumsum(steps[order])
-    first = int(np.searchsorted(slopes, -rounding))
-    last = int(np.searchsorted(slopes, rounding, side="right"))
-    if not 0 <= first < len(places):
-        return float(places[order[-1]])
-    return 0.5 * float(places[order[first]] + places[order[min(last, len(places) - 1)]])
-
-
-def _around_the_best(
-    places: _Vector, steps: _Vector, begin: float, rounding: float
-) -> tuple[NDArray[np.bool_], float]:
-    """Return among which places the slope changes its sign, and what it is before them.
-
-    As a rule that is near by, and most places are not: to sort them all would take longer.
-    """
-    window = _WINDOW
-    while window < _LONGEST_SHIFT:
-        near = abs(places) <= window
-        before = begin + float(steps[places < -window].sum())
-        if before < -rounding and before + float(steps[near].sum()) > rounding:
-            return near, before
-        window *= 8
-    return np.ones(len(places), bool), begin

@@ -13,6 +13,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.matrices.vectors import pieces
+from budgetsvm._problem.giving_way import first_to_give_way
 from budgetsvm.losses import Hinge, Loss
 
 _Vector = NDArray[np.float64]
@@ -23,7 +25,6 @@ _LEAST_SAVED = 1e-3  # of P: who saves less saves nothing
 _OF_SAVED = 3.0  # times the tolerance that is asked for
 _ROUNDING = 1e-6  # of P
 _NOTHING = 1e-15  # of a sum
-_FEW = 256  # rows, that are tried first where those are wanted that lose least
 
 
 def gap_scale(primal: float, saved: float) -> float:
@@ -120,6 +121,10 @@ class SingleTarget(Targets):
         box, y, target = scale * self.box[chosen], self.y[chosen], self.target[chosen]
         return replace(self, box=box, y=y, target=target)
 
+    def piece(self, rows: slice) -> Self:
+        """Return those of rows that follow each other, without a copy."""
+        return replace(self, box=self.box[rows], y=self.y[rows], target=self.target[rows])
+
     def score(self, values: _Matrix) -> float:
         """Return the share of correct signs."""
         return float(np.mean(self.y * values[:, 0] > 0))
@@ -135,18 +140,17 @@ class SingleTarget(Targets):
         Of the rows on the heavier side, those give way that lose least: of a loss with kinks the ones of little
         slack, whose α is not held at its bound.
         """
-        beta = alpha * self.y
-        total = float(beta.sum())
-        heavy = np.flatnonzero(beta * total > 0)
-        if len(heavy) == 0:
+        total = float(alpha @ self.y)
+        if total == 0:
             return alpha
-        sizes = abs(alpha[heavy])
+        side = self.y if total > 0 else -self.y
         if self.loss.has_kinks:
-            order = _least_first(np.sign(alpha[heavy]) * slack[heavy], sizes, abs(total))
-            before = np.cumsum(sizes[order]) - sizes[order]
-            less = np.zeros(len(heavy))
-            less[order] = np.clip(abs(total) - before, 0.0, sizes[order])
+            heavy, sizes = first_to_give_way(alpha, slack, side, abs(total))
+            before = np.cumsum(sizes) - sizes
+            less = np.clip(abs(total) - before, 0.0, sizes)
         else:
+            heavy = np.flatnonzero(alpha * side > 0)
+            sizes = abs(alpha[heavy])
             less = sizes * min(1.0, abs(total) / float(sizes.sum()))
         left = sizes - less
         left[left <= _NOTHING * abs(total)] = 0  # what rounding leaves of those that have given way
@@ -160,9 +164,29 @@ class SingleTarget(Targets):
         share *= self.box
         return share
 
+    def alpha_of(self, f: _Vector, width: float) -> _Vector:
+        """Return the dual point that belongs to values f of all rows."""
+        alpha = np.empty(len(f))
+        for rows in pieces(len(f)):
+            some = self.piece(rows)
+            alpha[rows] = some.alpha(some.slack(f[rows]), width)
+        return alpha
+
+    def near_kinks(self, f: _Vector, reach: float) -> NDArray[np.int64]:
+        """Return the rows whose slack, of values f, is nearer to a kink of the loss than that."""
+        near = np.empty(len(f), np.bool_)
+        for rows in pieces(len(f)):
+            near[rows] = self.loss.distance(self.piece(rows).slack(f[rows])) < reach
+        return np.flatnonzero(near)
+
     def cost(self, slack: _Vector) -> float:
         """Return Σ_i C_i φ(u_i)."""
         return float(self.box @ self.loss.value(slack))
+
+    def cost_of(self, f: _Vector) -> float:
+        """Return Σ_i C_i φ(u_i) for values f of all rows."""
+        some = ((self.piece(rows), f[rows]) for rows in pieces(len(f)))
+        return sum((part.cost(part.slack(values)) for part, values in some), 0.0)
 
     def gain(self, alpha: _Vector) -> float:
         """Return the dual objective without its quadratic part, Σ_i target_i α_i - C_i φ*(α_i / C_i)."""
@@ -193,27 +217,12 @@ class SingleTarget(Targets):
     def _trivial(self) -> float:
         """The least cost of no model at all, and of naming the class that most rows belong to."""
         constants = (0.0, 1.0, -1.0) if len(self) and np.ptp(self.y) > 0 else (0.0,)
-        return min(self.cost(self.slack(np.full(len(self), c))) for c in constants)
+        return min(self.cost_of(np.broadcast_to(c, len(self))) for c in constants)
 
     def gap(self, slack: _Vector, share: _Vector) -> float:
         """Return Σ_i C_i (φ(u_i) + φ*(s_i) - s_i u_i) for slopes s_i."""
         gaps = self.loss.value(slack) + self.loss.conjugate(share) - share * slack
         return float(self.box @ gaps)
-
-
-def _least_first(keys: _Vector, sizes: _Vector, amount: float) -> NDArray[np.int64]:
-    """Return which have the least keys, in their order, as many as it takes for their sizes to reach an amount.
-
-    That is nearly always a few of many, and to sort all of them would take longer than anything else here.
-    """
-    some, count = np.arange(len(keys)), _FEW
-    while count < len(keys):
-        few = np.flatnonzero(keys <= np.partition(keys, count)[count])
-        if float(sizes[few].sum()) >= amount:
-            some = few
-            break
-        count *= 8
-    return np.asarray(some[np.argsort(keys[some], kind="stable")])
 
 
 @dataclass(frozen=True, eq=False)

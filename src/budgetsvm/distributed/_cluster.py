@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import count
+from math import inf
 from threading import RLock
 from time import perf_counter
 from typing import Any
@@ -29,6 +30,7 @@ _LOOK = 2.0  # seconds between two looks at whether there is anybody who works
 # Seconds between two looks at whether tasks are done: at least, at most, and of the time that it has taken already.
 _SHORTEST_NAP, _LONGEST_NAP, _NAP = 5e-4, 0.05, 0.05
 _PATIENCE = 30.0  # seconds without a worker, or without the scheduler
+_ON_THE_WAY = 1 / 16  # of a worker's memory, for results that are to be fetched
 _URGENT = ("rows",)  # that the client works on, while workers go on with what takes longer
 
 
@@ -91,6 +93,12 @@ class Cluster(Asker):
         self._run(self._somebody())
         info: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         return info
+
+    @property
+    def room_on_the_way(self) -> float:
+        """Bytes of results that workers have room for, while these wait to be fetched."""
+        limits = [one["memory_limit"] for one in self.workers().values()]
+        return _ON_THE_WAY * sum(limits) if all(limits) else inf
 
     def name(self, what: str) -> str:
         """Return a name for tasks, which nothing else has; dashboards show what comes first of it."""

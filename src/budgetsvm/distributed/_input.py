@@ -82,6 +82,7 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
         np.cumsum([sum(some[i].n for i in cell) for cell in cells]),
         some[0].n_features,
         some[0].is_sparse,
+        sum(part.n_bytes for part in some) / sum(part.n for part in some),
     )
     given = (
         None if own[0] is not None else y,

@@ -1,7 +1,7 @@
 """Rows that are spread over the partitions of a cluster, where a few of them are wanted here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +23,7 @@ class SpreadX:
     ends: NDArray[np.int64]  #: of the blocks, in rows of all
     n_features: int
     is_sparse: bool
+    row_bytes: float  #: of a row, on average
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -35,9 +36,7 @@ class SpreadX:
         chosen = np.asarray(chosen, np.int64)
         order = np.argsort(chosen, kind="stable")
         shares = shares_of(self.ends, chosen[order])
-        blocks = [self.blocks[share.number] for share in shares]
-        rows = [share.rows for share in shares]
-        parts = self.cluster.ask("rows", rows_here, blocks, rows)
+        parts = [part for some in self._at_once(shares) for part in self._ask(some)]
         if not parts:
             empty = np.zeros((0, self.n_features))
             return sparse.csr_array(empty) if self.is_sparse else empty
@@ -46,12 +45,30 @@ class SpreadX:
         back[order] = np.arange(len(order))
         return found if np.array_equal(back, order) and _sorted(chosen) else found[back]
 
+    def _ask(self, shares: Sequence["Share"]) -> list[Any]:
+        blocks = [self.blocks[share.number] for share in shares]
+        return self.cluster.ask("rows", rows_here, blocks, [share.rows for share in shares])
+
+    def _at_once(self, shares: Sequence["Share"]) -> Iterator[list["Share"]]:
+        """Yield shares in groups for which workers have room beside all the rest: they wait there to be fetched."""
+        group, room = list["Share"](), self.cluster.room_on_the_way
+        left = room
+        for share in shares:
+            size = self.row_bytes * len(share.rows)
+            if group and size > left:
+                yield group
+                group, left = [], room
+            group.append(share)
+            left -= size
+        if group:
+            yield group
+
     def as_sparse(self) -> "SpreadX":
         """Return the same with sparse rows."""
         if self.is_sparse:
             return self
         blocks = self.cluster.keep("sparse_rows", sparse_block, self.blocks)
-        return SpreadX(self.cluster, blocks, self.ends, self.n_features, is_sparse=True)
+        return replace(self, blocks=blocks, is_sparse=True)
 
 
 def _sorted(chosen: NDArray[np.int64]) -> bool:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.matrices.vectors import nonzero_places
+from budgetsvm._polish.lines.line import Line, rough_length
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.newton.hessian import HessianSolver
-from budgetsvm._polish.span_problem import Line, rough_length
 from budgetsvm._problem.targets import SingleTarget
 
 
@@ -66,7 +66,7 @@ class SmoothProblem:
 
     def alpha(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the dual point that belongs to values f."""
-        return self.targets.alpha(self.targets.slack(f), self.width)
+        return self.targets.alpha_of(f, self.width)
 
     def gradient(self, w: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the gradient at w, whose values are f."""
@@ -100,8 +100,7 @@ class SmoothProblem:
         if self.offsets is None:
             rows = self.inside(f).rows
         else:  # what moves a row is no larger than the width
-            distance = self.own.loss.distance(self.own.slack(f))
-            rows = np.flatnonzero(distance < 2 * self.width)
+            rows = self.own.near_kinks(f, 2 * self.width)
         some, moved = self.own.some(rows), self.targets.some(rows)
         return some.gap(some.slack(f[rows]), some.loss.slope(moved.slack(f[rows]), self.width))
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from budgetsvm._problem.rows import as_rows, squared_norms, variance
+from budgetsvm.distributed._workers.memory import counted
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -27,7 +28,7 @@ class Block:
         X = self.X
         rows = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
         others = (part.nbytes for part in (self.y, self.weights) if part is not None)
-        return int(rows) + sum(others) + 1024
+        return counted(int(rows) + sum(others) + 1024)
 
 
 @dataclass(frozen=True, eq=False)

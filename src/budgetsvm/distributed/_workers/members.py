@@ -9,11 +9,9 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import psutil
-from distributed import get_worker
 from numpy.typing import NDArray
 
-from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
+from budgetsvm._common.memory import LARGEST_LIMIT
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.blocks import BlockMatrix
@@ -21,11 +19,9 @@ from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Rows
 from budgetsvm.distributed._workers.blocks import Block
+from budgetsvm.distributed._workers.memory import counted, room
 from budgetsvm.kernels import Kernel
 
-# Of a worker's limit, what may be taken before kernel values are not kept any more: Dask itself writes results to disk
-# beyond 0.6 of it.
-_SHARE = 0.5
 # Where they are not kept, bytes of those of some rows that many steps are about: of all, and at most.
 _SOME, _MOST_SOME = 1 / 16, float(1 << 25)
 _lock = Lock()
@@ -48,16 +44,21 @@ class Terms:
 
 
 class Member:
-    """The rows of a partition on the terms of a basis; a pickle has all but the kernel values, which are computed again."""
+    """The rows of a partition on the terms of a basis.
 
-    def __init__(self, block: Block, terms: Terms) -> None:
+    A pickle has all but the kernel values. Whoever opens it, as where Dask had written it to disk, computes these anew in
+    every product: there was no room for them.
+    """
+
+    def __init__(self, block: Block, terms: Terms, *, opened: bool = False) -> None:
         self._block, self._terms = block, terms
         rows = Rows(block.X, terms.dtype, terms.centre, terms.sparse_points)
         basis = Basis.bare(terms.points, terms.kernel, terms.dimension)
         wanted = len(rows) * terms.dimension * np.dtype(terms.dtype).itemsize
         with _lock:
-            room = _room(terms.memory_limit) - _taken[0] if terms.keep else 0.0
-            self._bytes = wanted if wanted <= room else 0
+            keep = terms.keep and not opened
+            free = room(terms.memory_limit) - _taken[0] if keep else 0.0
+            self._bytes = wanted if wanted <= free else 0
             _taken[0] += self._bytes
         try:
             some = min(_SOME * wanted, _MOST_SOME)
@@ -74,11 +75,15 @@ class Member:
                 _taken[0] -= self._bytes
 
     def __reduce__(self) -> Any:
-        return Member, (self._block, self._terms)
+        return _opened, (self._block, self._terms)
 
     def __sizeof__(self) -> int:
         # Rows count twice, as a block and here: what Dask writes to disk of one of both is still in memory for the other.
-        return self._bytes + self._block.__sizeof__()
+        return counted(self._bytes) + self._block.__sizeof__()
+
+
+def _opened(block: Block, terms: Terms) -> Member:
+    return Member(block, terms, opened=True)
 
 
 class SomeOfMember:
@@ -93,20 +98,6 @@ class SomeOfMember:
 
     def __sizeof__(self) -> int:
         return int(self._rows.nbytes) + 1024
-
-
-def _room(limit: float | None) -> float:
-    """Return the bytes that there is room for on this worker."""
-    try:
-        wanted = get_worker().memory_manager.memory_limit
-    except (ValueError, AttributeError):  # no worker, as in a test
-        wanted = None
-    room = default_limit()
-    if wanted is not None:
-        room = min(room, _SHARE * wanted - psutil.Process().memory_info().rss)
-    if limit is not None:
-        room = min(room, limit)
-    return max(0.0, room)
 
 
 @dataclass(frozen=True, eq=False)

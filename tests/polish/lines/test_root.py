@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from budgetsvm._polish.newton.root import find_root
+from budgetsvm._polish.lines.root import find_root
 
 
 @pytest.mark.parametrize("seed", range(300))

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from polish.spans import smoothed, span_problem
 
-from budgetsvm._polish.span_problem import Line, exact_length, rough_length
+from budgetsvm._common.matrices import vectors
+from budgetsvm._polish.lines.line import Line, exact_length, rough_length
+from budgetsvm._polish.lines.shift import best_shift
 
 
 @pytest.mark.parametrize("stretch", [0.1, 1.0, 30.0, 1e6])
@@ -50,3 +52,24 @@ def test_both_searches_find_the_minimum(stretch: float, width: float) -> None:
         assert derivative(exact - 1e-8) <= 0 <= derivative(exact + 1e-8)
         assert derivative(rough) <= 0
         assert 0.9 * exact <= rough <= exact + 1e-8
+
+
+@pytest.mark.parametrize("piece", [1, 7, 100])
+@pytest.mark.parametrize("width", [0.0, 0.3])
+def test_pieces_of_the_rows_change_nothing(
+    monkeypatch: pytest.MonkeyPatch, width: float, piece: int
+) -> None:
+    span, rng = span_problem(), np.random.default_rng(5)
+    targets = span.targets
+    f, change = rng.standard_normal((2, len(targets)))
+
+    def found() -> list[float]:
+        line = Line(targets, width, f, change, (-3.0, 50.0))
+        ways = exact_length(line), rough_length(line), best_shift(targets, width, f)
+        alpha, near = targets.alpha_of(f, width), targets.near_kinks(f, 0.4)
+        return [*ways, targets.cost_of(f), *alpha, *near]
+
+    whole = found()
+    np.testing.assert_allclose(whole[3], targets.cost(targets.slack(f)))
+    monkeypatch.setattr(vectors, "PIECE", piece)
+    np.testing.assert_allclose(found(), whole, rtol=1e-9)
