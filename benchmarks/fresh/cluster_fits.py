@@ -2,6 +2,7 @@
 
 import importlib
 import resource
+from functools import partial
 from typing import Any
 
 import dask
@@ -20,6 +21,7 @@ FLIGHTS = "FLIGHTS"
 _FLIGHTS_FILE, _TEST = "flights-3m", 100_000
 _FLIGHTS_PARAMETERS = {"C": 1.0, "gamma": 1.0}  # of scaled features
 _PARTITIONS = 16
+_FITS = 2  # where a virtual machine gets its memory when it is touched first, that takes longer than a fit
 _MADE_FEATURES, _MADE_BUDGET, _ROWS_OF_A_PART = 400, 50, 10_000
 
 
@@ -29,7 +31,7 @@ def fit(*, name: str, budget: int, workers: int, threads: int) -> dict[str, Any]
     parameters = {**parameters, "budget": budget, "random_state": 0}
     if not workers:
         model = BudgetSVC(n_jobs=threads, **parameters)
-        seconds = clock(lambda: model.fit(X, y))
+        seconds = min(clock(lambda: model.fit(X, y)) for _ in range(_FITS))
         return _figures(model, seconds, X_test, y_test)
     with _cluster(workers) as client:
         size = -(-len(X) // _PARTITIONS)
@@ -38,7 +40,8 @@ def fit(*, name: str, budget: int, workers: int, threads: int) -> dict[str, Any]
         wait([rows, labels])
         client.run(_import_all)  # as this process has, whose ordinary fit is measured
         model = DaskBudgetSVC(n_jobs=1, **parameters)
-        seconds = clock(lambda: model.fit(rows, labels, client=client))
+        fit = partial(model.fit, rows, labels, client=client)
+        seconds = min(clock(fit) for _ in range(_FITS))
         traffic = model.traffic_
         figures = _figures(model.to_local(), seconds, X_test, y_test)
     return {

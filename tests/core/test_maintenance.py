@@ -111,13 +111,20 @@ def test_multimerge_makes_one_of_many(n_terms: int, left: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("partners", ["any", "same-sign"])
-def test_pruned_search_is_as_good_as_an_exhaustive_one(partners: Any, dtype: Any) -> None:
-    """The search asks the table about a handful of partners; asking about all gives the same."""
+@pytest.mark.parametrize("power", [1.0, 0.01])
+def test_pruned_search_is_as_good_as_an_exhaustive_one(
+    partners: Any, dtype: Any, power: float
+) -> None:
+    """The search asks the table about a handful of partners; asking about all gives the same.
+
+    Coefficients are of all sizes, or, as where most rows are on the wrong side, nearly equal ones.
+    """
     rng = np.random.default_rng(6)
     maintenance = Merge(partners=partners)
     for _ in range(400):
         size, d = int(rng.integers(2, 90)), int(rng.integers(1, 6))
         points, coef = random_terms(rng, size, d, 10 ** rng.uniform(-1.5, 0.7))
+        coef = np.sign(coef) * abs(coef) ** power
         terms = store(points, coef, GAUSSIAN, dtype)
         points = terms.points().astype(float)
         reduce(terms, GAUSSIAN, maintenance)

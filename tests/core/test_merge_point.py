@@ -239,3 +239,15 @@ def test_ranking_by_the_table_loses_almost_nothing() -> None:
     assert max(losses) < 0.02
     assert np.mean(losses) < 1e-4
     assert np.count_nonzero(losses) < 15
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_the_bound_of_the_search_holds_for_the_table(sign: int) -> None:
+    """What src/core/maintenance/partner.hpp says of r: a partner beyond the bound costs more, by the table, too."""
+    rng = np.random.default_rng(8)
+    for rho, L in zip(rng.random(20_000), 10 ** rng.uniform(-5, 1.3, 20_000), strict=True):
+        kappa, x = np.exp(-L), 2 * L
+        s = 1 - np.exp(-x) * (1 + x) if x > 1e-2 else x * x * (1 / 2 - x / 3 + x * x / 8)
+        c = min(kappa, 3.01 * kappa**2) if sign > 0 else 0.0
+        cost = _core.table_degradation(sign * rho, L) / rho**2
+        assert s <= 1.0002 * cost * (1 + c * (2 * rho + rho**2))

@@ -114,7 +114,7 @@ template <class T>
 struct Bound {
     T farthest;  // squared distance beyond which nobody can
     T scale;     // 2 gamma
-    T size;      // |beta_a|
+    T beta;      // beta_a
     T cost;      // a little more than the cost to beat
 };
 

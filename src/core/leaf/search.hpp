@@ -3,6 +3,7 @@
 // leaf.cpp only, and internal to it: see the note there.
 #pragma once
 
+#include "leaf/exp.hpp"
 #include "leaf/leaf.hpp"
 #include "leaf/pack.hpp"
 
@@ -66,19 +67,26 @@ std::int32_t index_of_least(const T* values, std::int32_t count, T* minima) {
     return blocks.start(b) + first_bit(found);
 }
 
-// Whether s(L) < cost (1 + |rho|)^2 may hold, lane by lane: see maintenance/partner.hpp. With x =
-// 2L,
-//     s = 1 - exp(-x) (1 + x) >= p / (1 + x + p),   p = x^2/2 + x^3/6 + x^4/24,
-// and rho = beta_a / beta_j, this needs neither exp nor a division.
+// Whether s(L) < cost r may hold, lane by lane: see maintenance/partner.hpp. With x = 2L,
+//     s = 1 - kappa^2 (1 + x) >= p / (1 + x + p),   p = x^2/2 + x^3/6 + x^4/24,
+// where the last is as good for small x, and has no cancellation. In units of beta_j^2, with rho =
+// beta_a / beta_j, r <= 1 + c (2 rho + rho^2) where both have one sign, and 1 where they have not.
 template <class T>
 inline unsigned may_be_cheaper(const T* distances, const double* coef, const Bound<T>& bound) {
     T sizes[pack_size<T>];
     for (int i = 0; i < pack_size<T>; ++i) sizes[i] = static_cast<T>(coef[i]);
-    const Pack<T> size = absolute(load(sizes)), sum = size + spread(bound.size);
+    const T own = bound.beta < 0 ? -bound.beta : bound.beta;
+    const Pack<T> beta = load(sizes) * spread(bound.beta < 0 ? T(-1) : T(1)), square = beta * beta;
     const Pack<T> x = lesser(load(distances) * spread(bound.scale), spread(T(40)));
+    Pack<T> kappa[] = {x * spread(T(-0.5))};
+    exp_negative<T, 1>(kappa);
+    const Pack<T> kappa_2 = kappa[0] * kappa[0], c = lesser(kappa[0], kappa_2 * spread(T(3.01)));
+    const Pack<T> more = spread(own) * (beta + beta + spread(own));  // (2 rho + rho^2) beta_j^2
+    const Pack<T> most =
+        spread(bound.cost) * (square + c * keep_unless_less(beta, spread(T(0)), more));
     const Pack<T> p = x * x * ((x * spread(T(1.0 / 24)) + spread(T(1.0 / 6))) * x + spread(T(0.5)));
-    const Pack<T> most = spread(bound.cost) * sum * sum * (spread(T(1)) + x + p);
-    return less_bits(p * size * size, most);
+    const Pack<T> one = spread(T(1)), least = spread(T(1 - 1e-6)) - kappa_2 * (one + x);
+    return less_bits(p * square, most * (one + x + p)) & less_bits(least * square, most);
 }
 
 template <class T>

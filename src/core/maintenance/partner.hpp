@@ -4,8 +4,9 @@
 // A partner's cost is its degradation in units of beta_a^2: s / r (see degradation_table.hpp), s
 // growing with the distance and r <= (1 + |rho|)^2 <= 4. So the nearest term is looked at
 // first; its cost gives a distance beyond which nobody can be cheaper. Of those within, the leaf
-// lists the ones with s / (1 + |rho|)^2 below that cost, and the table is asked about these one or
-// two. The choice is the same as by asking about all.
+// lists the ones that may beat that cost by a sharper bound, r <= 1 + c (2 rho + rho^2) with c =
+// min(kappa, 3.01 kappa^2) for rho > 0 and r <= 1 for rho < 0, which the table exceeds by 1e-4 at
+// most; and it is asked about these few. The choice is the same as by asking about all.
 #pragma once
 
 #include <algorithm>
@@ -64,9 +65,8 @@ class PartnerSearch {
         if (distances[best] == never) return;
         double least = table_cost(terms, a, best, distances);
         const double most = (1 + rho_most) * (1 + rho_most) * least;
-        const Bound<T> bound{horizon(most), narrow<T>(2 * gamma_),
-                             static_cast<T>(std::fabs(terms.coef[a])),
-                             static_cast<T>(1.01 * least)};
+        const Bound<T> bound{horizon(most), narrow<T>(2 * gamma_), static_cast<T>(terms.coef[a]),
+                             static_cast<T>(1.001 * least)};
         const std::int32_t found = leaf<T>().candidates(distances, terms.coef, count, bound, best,
                                                         minima_.data(), candidates_.data());
         for (std::int32_t i = 0; i < found; ++i) {
