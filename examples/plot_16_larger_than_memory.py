@@ -8,7 +8,7 @@ can keep are computed anew in every pass. Only the time tells the difference: th
 """
 
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter
 
@@ -25,7 +25,8 @@ rng = np.random.default_rng(0)
 # %%
 # Images of digits would look like this: hundreds of small numbers per row, in LIBSVM's format. Two corners decide together about the class.
 
-path = Path(mkdtemp(), "rows.libsvm")
+folder = TemporaryDirectory()
+path = Path(folder.name, "rows.libsvm")
 line = np.frombuffer("".join(f" {j + 1}:0" for j in range(FEATURES)).encode() + b"\n", np.uint8)
 digits = np.flatnonzero((line == ord("0")) & np.append(line[1:] <= ord(" "), False))
 with path.open("wb") as file:
@@ -51,9 +52,10 @@ with workers as cluster, Client(cluster) as client:
         """Write down what the workers take, until all is done."""
         begun = perf_counter()
         while not done.wait(0.2):
-            info = client.scheduler_info(n_workers=-1)["workers"].values()
+            info = client.scheduler_info(n_workers=2)["workers"].values()
             seen.append([perf_counter() - begun, *(one["metrics"]["memory"] for one in info)])
 
+    client.wait_for_workers(2)
     watcher = Thread(target=look)
     watcher.start()
     blocks = read_libsvm(path, n_features=FEATURES, block_bytes=1 << 23)
@@ -62,6 +64,7 @@ with workers as cluster, Client(cluster) as client:
     watcher.join()
 
 X, y = blocks[-1].compute()
+folder.cleanup()
 right = model.to_local().score(X, y)
 print(f"{len(blocks)} blocks, {right:.1%} right, duality gap {model.duality_gap_:.4f}")
 
