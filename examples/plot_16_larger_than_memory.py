@@ -4,7 +4,7 @@ A file that is larger than memory
 
 Two worker processes with 400 MB each, of which Python and its libraries take half, learn from a file whose rows would take more than both have
 together. Blocks of the file are read where they are used; what a worker has no room for, Dask writes to its disk, and kernel values that nobody
-can keep are computed anew in every pass. Only the time tells the difference: the model is the same.
+can keep are computed anew in every pass. Only the time tells the difference.
 """
 
 from pathlib import Path
