@@ -28,7 +28,7 @@ _NO_SIGMOID = (
 )
 
 
-class _OfProbabilities:
+class OfProbabilities:
     """A method that needs the logistic loss; without it, there is none, and the message says what to do.
 
     scikit-learn's ``available_if`` would show that message as the cause of another one, which says nothing.
@@ -120,7 +120,7 @@ class ClassPrediction(BudgetMachine):
         labels: NDArray[Any] = self.classes_[self._of_blocks(X, self._codes_of, self._sure)]
         return labels
 
-    @_OfProbabilities
+    @OfProbabilities
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of every class; with ``loss="log_loss"`` only.
 
@@ -147,7 +147,7 @@ class ClassPrediction(BudgetMachine):
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return shares
 
-    @_OfProbabilities
+    @OfProbabilities
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of the probability of every class; with ``loss="log_loss"`` only.
 

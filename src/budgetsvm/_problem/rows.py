@@ -77,6 +77,10 @@ class Rows:
             part = part - self.centre  # in float64
         return np.ascontiguousarray(part, dtype=self.dtype)
 
+    def given(self, chosen: NDArray[np.int64]) -> Any:
+        """Return the chosen rows of X as they were given; all of them without a copy."""
+        return self.X if len(chosen) == self.X.shape[0] else self.X[chosen]
+
     def source(self, chosen: slice | NDArray[np.int64]) -> Source:
         """Return the chosen rows for the core."""
         if sparse.issparse(self.X):

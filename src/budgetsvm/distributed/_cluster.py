@@ -75,6 +75,9 @@ class Cluster(Asker):
 
     def __init__(self, client: Any = None, patience: float = _PATIENCE) -> None:
         self.client = _current_client() if client is None else client
+        if not isinstance(self.client, distributed.Client):
+            message = f"client must be a distributed.Client, not a {type(client).__name__}"
+            raise TypeError(message)
         self.traffic = Traffic()
         self._patience = patience
         self._fit, self._numbers = uuid4().hex[:8], count()

@@ -116,6 +116,8 @@ def _put_together(
 ) -> Data:
     n = X.shape[0]
     y, weights = (None if one is None else np.asarray(one) for one in given)
+    if weights is not None and weights.ndim == 0:
+        weights = np.full(n, float(weights))
     for name, column in (("y", y), ("sample_weight", weights)):
         if column is not None and len(column) != n:
             message = f"X has {n} rows, but {name} has {len(column)}"
@@ -226,6 +228,11 @@ def _beside(X: Any, blocks: list[Any], column: Any, name: str) -> list[Any] | No
     return parts
 
 
+def _kind(y: NDArray[Any] | None) -> str | None:
+    """Return whether targets are numbers or words: NumPy would make words of both."""
+    return None if y is None else "words" if y.dtype.kind in "USOT" else "numbers"
+
+
 def _complain(parts: Sequence[Summary], limit: float | None) -> None:
     """Raise a ValueError that names the first partition with which something is wrong."""
     for i, part in enumerate(parts):
@@ -240,6 +247,8 @@ def _complain(parts: Sequence[Summary], limit: float | None) -> None:
             ("sparse rows", part.is_sparse, known.is_sparse),
             ("targets", part.y is not None, known.y is not None),
             ("weights", part.weights is not None, known.weights is not None),
+            ("columns", part.names or known.names, known.names or part.names),
+            ("types of targets", _kind(part.y), _kind(known.y)),
         ):
             if here != there:
                 message = f"partitions differ in their {what}: {there} in partition {first}, {here} in partition {i}"

@@ -1,6 +1,7 @@
 """Answers of a model about rows that are not here: Dask collections, computed when somebody asks for them."""
 
 from collections.abc import Callable
+from copy import copy
 from functools import wraps
 from typing import Any
 
@@ -20,8 +21,7 @@ def lazy(method: Callable[..., Any]) -> Callable[..., Any]:
         if not is_lazy(X):
             return method(self, X)
         local = self.to_local().set_params(n_jobs=1, verbose=0)
-        nothing = np.zeros((1, self.n_features_in_))
-        example = answer(nothing, local, name)[:0]
+        example = answer(_row_like(X, local), local, name)[:0]
         model = delayed(local, pure=False)
         if isinstance(X, list | tuple):
             ask = delayed(answer, pure=False)
@@ -45,14 +45,29 @@ def answer(X: Any, model: Any, name: str) -> Any:
     """Return what a model says of the rows of a partition."""
     if isinstance(X, tuple):  # a block with its targets
         X = X[0]
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    model.__dict__.pop("feature_names_in_", None)  # names were left behind on the way
-    return _of_no_rows(model, name) if X.shape[0] == 0 else getattr(model, name)(X)
+    if not (hasattr(X, "columns") and hasattr(model, "feature_names_in_")):
+        model = _without_names(model)  # there is nothing to compare them with
+        X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    method = getattr(model, name)
+    return method(X) if X.shape[0] else method(_row_like(X, model))[:0]
 
 
-def _of_no_rows(model: Any, name: str) -> Any:
-    return getattr(model, name)(np.zeros((1, model.n_features_in_)))[:0]
+def _row_like(X: Any, model: Any) -> Any:
+    """Return a row with the columns of X: what does not fit the model is told before anybody works."""
+    if hasattr(X, "columns"):
+        import pandas as pd
+
+        return pd.DataFrame(np.zeros((1, len(X.columns))), columns=list(X.columns))
+    known = len(getattr(X, "shape", ())) == 2 and np.isfinite(X.shape[1])
+    return np.zeros((1, int(X.shape[1]) if known else model.n_features_in_))
+
+
+def _without_names(model: Any) -> Any:
+    if not hasattr(model, "feature_names_in_"):
+        return model
+    model = copy(model)
+    del model.feature_names_in_
+    return model
 
 
 def _series(frame: Any, model: Any, name: str) -> Any:

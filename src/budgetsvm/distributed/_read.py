@@ -8,7 +8,7 @@ from typing import Any, Literal
 import dask
 from dask import delayed
 
-from budgetsvm._common.checks import check_integer
+from budgetsvm._common.checks import check_integer, check_truth
 from budgetsvm._common.public import public_in
 from budgetsvm.streams._libsvm.flaws import LARGEST_INDEX
 from budgetsvm.streams._libsvm.gather import Columns
@@ -63,6 +63,10 @@ def read_libsvm(
     (1, 3) [1.]
     """
     check_integer("block_bytes", block_bytes, least=1)
+    if n_features is not None:
+        check_integer("n_features", n_features, least=1)
+    if zero_based != "auto":
+        check_truth("zero_based", zero_based)
     files = [paths] if isinstance(paths, str | PathLike) else list(paths)
     stretches = [
         (str(path), start, min(start + block_bytes, size))

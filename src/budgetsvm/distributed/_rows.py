@@ -103,6 +103,10 @@ class SpreadRows(Rows):
         """Values per row that the core has to look at, at most."""
         return float(self.X.n_features)
 
+    def given(self, chosen: NDArray[np.int64]) -> Any:
+        """Return the chosen rows, fetched from where they are."""
+        return self.X[chosen]
+
     def source(self, chosen: slice | NDArray[np.int64]) -> Source:
         """Return the chosen rows for the core, fetched from where they are."""
         here = Rows(self.X[chosen], self.dtype, self.centre, self.sparse_points)

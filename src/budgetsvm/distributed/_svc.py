@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.svc import BudgetSVC
+from budgetsvm._estimators.svc_prediction import OfProbabilities
 from budgetsvm._estimators.user_input import find_classes, weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm.distributed._lazy import lazy
@@ -83,6 +84,8 @@ class DaskBudgetSVC(SpreadMachine, BudgetSVC):
 
     predict = lazy(BudgetSVC.predict)
     decision_function = lazy(BudgetSVC.decision_function)
+    predict_proba = OfProbabilities(lazy(BudgetSVC.predict_proba))
+    predict_log_proba = OfProbabilities(lazy(BudgetSVC.predict_log_proba))
 
     def _settings(self) -> Settings:
         settings = super()._settings()

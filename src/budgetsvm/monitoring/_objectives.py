@@ -145,8 +145,7 @@ class Objectives:
         return max(_LEAST_ROWS, int(self._effort // max(1, terms)))
 
     def _rows(self, chosen: NDArray[np.int64]) -> Any:
-        X = self._data.rows.X
-        return X if len(chosen) == X.shape[0] else X[chosen]
+        return self._data.rows.given(chosen)
 
     @property
     def _threads(self) -> int:

@@ -22,6 +22,7 @@ class Block:
     y: NDArray[Any] | None
     weights: NDArray[np.float64] | None
     flaw: str | None = None
+    names: list[Any] | None = None  #: of the columns of a data frame
 
     def __sizeof__(self) -> int:
         """Return what Dask counts with when a worker has little memory left."""
@@ -44,12 +45,14 @@ class Summary:
     spread: tuple[float, float]  #: mean and variance of all entries
     farthest: Any  #: the row of the largest norm
     flaw: str | None
+    names: list[Any] | None
 
 
 def checked_block(X: Any, y: Any = None, weights: Any = None) -> Block:
     """Return a partition as training needs it; never fails for what is in it, so that the first flaw is told."""
     if isinstance(X, tuple | list) and y is None and weights is None:
         X, y, weights = (*X, None, None)[:3]
+    names = list(X.columns) if hasattr(X, "columns") else None
     try:
         rows = _rows(X)
         targets = None if y is None else _column(y, "y")
@@ -64,7 +67,7 @@ def checked_block(X: Any, y: Any = None, weights: Any = None) -> Block:
         used = own > 0
         rows, own = rows[used], own[used]
         targets = None if targets is None else targets[used]
-    return Block(rows, targets, own)
+    return Block(rows, targets, own, names=names)
 
 
 def _rows(X: Any) -> Any:
@@ -79,6 +82,8 @@ def _rows(X: Any) -> Any:
     if X.ndim != 2:
         message = f"X must have two axes, rows and features, not {X.ndim}"
         raise ValueError(message)
+    if X.dtype.kind == "c":
+        raise ValueError("X contains complex numbers, which are not supported: give real ones")
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     X = as_rows(X) if sparse.issparse(X) else np.ascontiguousarray(X)
@@ -133,6 +138,7 @@ def summary_of(block: Block) -> Summary:
         spread,
         farthest,
         block.flaw,
+        block.names,
     )
 
 
