@@ -6,6 +6,7 @@ import pytest
 from budgetsvm._problem import giving_way
 from budgetsvm._problem.giving_way import first_to_give_way
 from budgetsvm._problem.targets import SingleTarget
+from budgetsvm.losses import Hinge, Loss, SquaredHinge
 
 SHARES = [0.0, 1e-12, 1e-4, 0.01, 0.3, 1.0, 2.0]
 
@@ -48,6 +49,13 @@ def test_what_is_balanced_sums_up_to_zero_and_stays_in_its_box(n: int) -> None:
     assert abs(float(balanced @ y)) <= 1e-9 * max(1.0, float(box.sum()))
     assert (balanced >= 0).all()
     assert (balanced <= alpha).all()
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_what_is_no_number_is_left_as_it_is(loss: Loss) -> None:
+    targets = SingleTarget.of_labels(np.array([1.0, -1.0, 1.0]), np.ones(3), loss)
+    alpha = np.array([1.0, np.nan, 0.5])
+    np.testing.assert_array_equal(targets.balanced(alpha, np.zeros(3)), alpha)
 
 
 def test_far_fewer_are_sorted_than_there_are() -> None:

@@ -8,7 +8,7 @@ D(α) ≤ min P ≤ P(w): the best of both seen so far are kept, and their dista
 from the optimum. With a bias that costs nothing (`basis.py`), ‖w‖² is without its coordinate, and D holds where
 Σ_i α_i y_i = 0: whoever offers a dual point sees to that (`SingleTarget.balanced`).
 
-Between two points the best one is taken (`line.py`).
+Between two points the best one is taken (`lines/line.py`).
 """
 
 from dataclasses import dataclass, field

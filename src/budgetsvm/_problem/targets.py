@@ -141,7 +141,7 @@ class SingleTarget(Targets):
         slack, whose α is not held at its bound.
         """
         total = float(alpha @ self.y)
-        if total == 0:
+        if not abs(total) > 0:  # zero, or no number: then nobody can say who should give way
             return alpha
         side = self.y if total > 0 else -self.y
         if self.loss.has_kinks:
