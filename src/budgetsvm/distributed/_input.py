@@ -229,8 +229,10 @@ def _beside(X: Any, blocks: list[Any], column: Any, name: str) -> list[Any] | No
 
 
 def _kind(y: NDArray[Any] | None) -> str | None:
-    """Return whether targets are numbers or words: NumPy would make words of both."""
-    return None if y is None else "words" if y.dtype.kind in "USOT" else "numbers"
+    """Return whether targets are numbers or words, of which NumPy would make words; None: they may be either."""
+    if y is None or y.dtype.kind == "O":
+        return None
+    return "words" if y.dtype.kind in "UST" else "numbers"
 
 
 def _complain(parts: Sequence[Summary], limit: float | None) -> None:
@@ -248,7 +250,7 @@ def _complain(parts: Sequence[Summary], limit: float | None) -> None:
             ("targets", part.y is not None, known.y is not None),
             ("weights", part.weights is not None, known.weights is not None),
             ("columns", part.names or known.names, known.names or part.names),
-            ("types of targets", _kind(part.y), _kind(known.y)),
+            ("types of targets", _kind(part.y) or _kind(known.y), _kind(known.y) or _kind(part.y)),
         ):
             if here != there:
                 message = f"partitions differ in their {what}: {there} in partition {first}, {here} in partition {i}"
