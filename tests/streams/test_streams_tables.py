@@ -302,5 +302,5 @@ def test_quotes_that_are_not_closed_in_their_line(tmp_path, rows, text, line):
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = write(tmp_path / "a.parquet", b"PAR1")
-    with pytest.raises(ImportError, match=r"pip install budgetsvm\[arrow\]"):
+    with pytest.raises(ImportError, match=r"need pyarrow: pip install \"budgetsvm\[arrow\]\""):
         read_blocks(path, target="label")

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from budgetsvm._common.extras import extra
 from budgetsvm._common.files import replacing
 from budgetsvm._common.public import public_in
 from budgetsvm._diagnosis.subject import subject_of
@@ -67,8 +68,8 @@ def write_report(
 
 def check_target(path: Path) -> None:
     """Complain about what would stop a report when all its work is done."""
-    if find_spec("matplotlib") is None:
-        raise ImportError('a report needs matplotlib: pip install "budgetsvm[plot]"')
+    with extra("plot", "a report needs matplotlib"):
+        import_module("matplotlib")
     if path.is_dir():
         message = f"{str(path)!r} is a folder, and not a file to write to"
         raise IsADirectoryError(message)

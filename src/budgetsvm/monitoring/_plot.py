@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.checks import check_choice
+from budgetsvm._common.extras import extra
 from budgetsvm._common.public import public_in
 from budgetsvm.monitoring._trace import Trace
 
@@ -41,10 +42,8 @@ def plot_trace(source: Any, *, over: Literal["seconds", "epochs"] = "seconds") -
     """
     check_choice("over", over, ("seconds", "epochs"))
     trace = _trace_of(source)
-    try:
+    with extra("plot", "plot_trace needs matplotlib"):
         from matplotlib.figure import Figure  # not pyplot: no display, and no state left behind
-    except ImportError as error:
-        raise ImportError('plot_trace needs matplotlib: pip install "budgetsvm[plot]"') from error
     panels = [panel for panel, known in _PANELS if known(trace)]
     figure: Any = Figure(figsize=(5.2 * min(2, len(panels)), 3.6 * -(-len(panels) // 2)))
     figure.set_layout_engine("constrained")

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.extras import extra
+
 # Colours that look different to everybody.
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "0.6"
 _SIZE = (5.2, 4.0)  # inches
@@ -14,11 +16,8 @@ def axes_for(name: str, ax: Any, size: tuple[float, float] = _SIZE) -> Any:
     """Return the axes that the user gives, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
+    with extra("plot", f"{name} needs matplotlib"):
         from matplotlib.figure import Figure  # not pyplot: no display, and no state left behind
-    except ImportError as error:
-        message = f'{name} needs matplotlib: pip install "budgetsvm[plot]"'
-        raise ImportError(message) from error
     figure: Any = Figure(figsize=size)
     figure.set_layout_engine("constrained")
     return figure.add_subplot()

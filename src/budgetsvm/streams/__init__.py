@@ -16,7 +16,7 @@
 1 (1, 3) [1.]
 
 Formats: LIBSVM (also called SVMlight) and CSV, plain or compressed by gzip, bzip2 or xz; Parquet
-(``pip install budgetsvm[arrow]``); NumPy's .npy and .npz, with arrays X and y. At most one block is in memory, with the text it is made of.
+(``pip install "budgetsvm[arrow]"``); NumPy's .npy and .npz, with arrays X and y. At most one block is in memory, with the text it is made of.
 """
 
 from budgetsvm.streams._blocks import Block, Blocks

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.extras import extra
 from budgetsvm.streams import _blocks
 from budgetsvm.streams._blocks import (
     LONGEST_LABEL,
@@ -107,15 +108,10 @@ class ParquetBlocks(Blocks):
 
 
 def _arrow() -> Any:
-    try:
+    with extra("arrow", "Parquet and Arrow files need pyarrow"):
         import pyarrow as pa
         import pyarrow.ipc  # so that pa.ipc is there
         import pyarrow.parquet
-    except ImportError as error:
-        message = (
-            "Parquet and Arrow files need pyarrow; install it by: pip install budgetsvm[arrow]"
-        )
-        raise ImportError(message) from error
     return pa
 
 

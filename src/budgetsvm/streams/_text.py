@@ -13,17 +13,15 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+from budgetsvm._common.extras import extra
 from budgetsvm.streams._decompress import Streams
 
 
 def _zstandard() -> Any:
     """Return the module, which Python has from 3.14 on."""
     name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    try:
+    with extra("zstd", f"Zstandard files need {name}"):
         return import_module(name)
-    except ImportError as error:
-        message = "Zstandard files need a library; install it by: pip install budgetsvm[zstd]"
-        raise ImportError(message) from error
 
 
 # A few bytes can ask for gigabytes; `xz -9` takes 65 MiB.

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
+from budgetsvm._common.extras import extra
 from budgetsvm._common.public import public_in
 
 
@@ -51,11 +52,8 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     >>> [output.name for output in onnx_model.graph.output]
     ['label', 'scores']
     """
-    try:
+    with extra("onnx", "ONNX needs skl2onnx"):
         import skl2onnx
-    except ImportError as error:
-        message = "ONNX needs skl2onnx: install budgetsvm[onnx]"
-        raise ImportError(message) from error
     from budgetsvm._formats.onnx.converters import register
 
     register()
