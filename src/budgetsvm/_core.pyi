@@ -181,13 +181,21 @@ def climb(
     """
 
 def climb_blocks(
-    blocks: _Blocks, bounds: _Bounds, state: _Vectors, scale: _Two, goal: float, most_rounds: int
-) -> tuple[float, float, float, float, int]:
+    blocks: _Blocks,
+    bounds: _Bounds,
+    state: _Vectors,
+    scale: _Two,
+    goal: float,
+    most_rounds: int,
+    working_set: tuple[NDArray[np.int32] | None, NDArray[np.int64]],
+) -> tuple[float, float, float, float, int, bool]:
     """Climb Σ target_i β_i - ε|β_i| - ½ β·Kβ, where Σ β_i = 0 and each β_i has bounds; feasible to begin with.
 
     K is that of two groups of rows, the second of which may be empty. The state, β and target_i - f_i, changes in place
     until the gap is within the goal, at most for so many rounds. Its `scale` are the cost of no model, and the part of it
-    that any has. Returns P, D, what their gap is measured by, the bias, and the rounds made.
+    that any has. The working set is places of the rows of the first block, negative for those that it lacks, and ages,
+    zero to begin with: negative for new rows of a set that waits until all of its rows are there. Returns P, D, what their
+    gap is measured by, the bias, the rounds made, and whether it waits.
     """
 
 def ascend_pairs(

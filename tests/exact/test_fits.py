@@ -232,14 +232,14 @@ def test_a_time_limit_leaves_a_model(limit: float, budget: int) -> None:
 
 
 def test_a_monitor_sees_the_ascent() -> None:
-    X, y = noisy_xor(300, 0)
-    model = BudgetSVC(C=100, gamma=2, budget=300, monitor=Trace(), random_state=0).fit(X, y)
+    X, y = noisy_xor(600, 0)
+    model = BudgetSVC(C=100, gamma=2, budget=600, monitor=Trace(), random_state=0).fit(X, y)
     trace = model.monitor_
     assert set(trace["phase"]) == {"polish"}
     dual = np.asarray(trace["bound"], dtype=float)
     assert len(dual) > 3
     assert (np.diff(dual) >= -1e-4 * abs(dual[:-1])).all()  # the last is in float64
-    bare = BudgetSVC(C=100, gamma=2, budget=300, random_state=0).fit(X, y)
+    bare = BudgetSVC(C=100, gamma=2, budget=600, random_state=0).fit(X, y)
     np.testing.assert_array_equal(bare.dual_coef_, model.dual_coef_)
 
 

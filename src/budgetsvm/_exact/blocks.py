@@ -1,7 +1,8 @@
-"""The full problem where all rows may be terms: every kernel value is at hand, and the core does the rest.
+"""The full problem where all rows may be terms: every kernel value may be held, and the core does the rest.
 
-For the losses of SVC and SVR with a bias that costs nothing. Pairs of classes take the kernel
-values of these two classes, which are computed when a pair has its turn, and forgotten after that.
+For the losses of SVC and SVR with a bias that costs nothing. One output takes the kernel values of those rows that come
+into a working set. Pairs of classes take those of these two classes, which are computed when a pair has its turn, and
+forgotten after that.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._exact.dual import Certificate
 from budgetsvm._exact.groups import Block, Groups
+from budgetsvm._exact.held_rows import HeldRows
 from budgetsvm._exact.kept import Kept
 from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
@@ -26,7 +28,10 @@ from budgetsvm.losses import EpsilonInsensitive, Hinge
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 _Blocks = tuple[Block, Block, Block, Block]
-_Start = tuple[_Vector, _Vector | None]  # β and, if it is known, Kβ
+_Four = tuple[float, float, float, float]
+_Bounds = tuple[_Vector, _Vector, _Vector, float]
+_CoreProblem = tuple[_Blocks, _Bounds, tuple[_Vector, _Vector], tuple[float, float]]
+_Start = tuple[_Vector, _Vector]  # β and Kβ
 
 _ROUNDS_AT_ONCE = 32  # of a call, after a first few that have less
 _SET_SIZE = 192  # rows of the core's working set
@@ -88,16 +93,20 @@ def solve_blocks(
         return _solve_pairs(kernel, problem, limits, goal, show, kept=kept)
     n = len(problem.rows)
     every = np.arange(n)
-    values = kept.groups(lambda: Groups(problem.rows, kernel, [every], limits)).own[0]
+    held = kept.values(lambda: Groups(problem.rows, kernel, [every], limits).rows_of_first())
+    if targets.count > 1:  # they take turns in threads, and all of them want most rows
+        held.hold_all()
+    values = held.values
     nobody = np.empty((0, 0), values.dtype)
-    blocks = values, values[:, :0].copy(), values[:0], nobody
+    blocks = values, nobody.reshape(n, 0), nobody.reshape(0, n), nobody
 
     def solve(c: int) -> SolvedDual | None:
         single = targets.of_output(c)
-        output = _Output(every, blocks, single, goal, limits, gives_up=not kept.lasting)
+        output = _Output(every, blocks, held, single, goal, limits, gives_up=not kept.lasting)
         begin: _Start | None = kept.point(c, single)
         if begin is None and start is not None and targets.count == 1:
-            begin = _from_alpha(single, start), None
+            beta = _from_alpha(single, start)
+            begin = beta, held.times(beta)
         return kept.reached(c, output.climb(begin, lambda now: show(c, now)))
 
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))
@@ -122,7 +131,7 @@ def _solve_pairs(
     targets = problem.targets
     assert isinstance(targets, PairTargets)
     members = targets.rows_of_classes
-    groups = kept.groups(lambda: Groups(problem.rows, kernel, members, limits))
+    groups = kept.values(lambda: Groups(problem.rows, kernel, members, limits))
 
     def solve(c: int) -> SolvedDual | None:
         a, b = pairs_of(targets.n_classes)[c].tolist()
@@ -132,7 +141,7 @@ def _solve_pairs(
         single = SingleTarget.of_labels(y, targets.box[rows], targets.loss)
         cross, back = groups.cross(a, b, keep=kept.lasting)
         blocks = groups.own[a], cross, back, groups.own[b]
-        output = _Output(rows, blocks, single, goal, limits, gives_up=not kept.lasting)
+        output = _Output(rows, blocks, None, single, goal, limits, gives_up=not kept.lasting)
         found = output.climb(kept.point(c, single), lambda now: show(c, now))
         return kept.reached(c, found)
 
@@ -150,23 +159,24 @@ class _Output:
 
     rows: _Indices
     blocks: _Blocks
+    held: HeldRows | None  #: what there is of the first block; none: all of it
     targets: SingleTarget
     goal: float
     limits: Limits
     gives_up: bool  #: where the goal is out of reach
 
     def climb(self, start: _Start | None, show: Callable[[SolvedDual], None]) -> SolvedDual | None:
-        """Climb from a feasible β, whose values may be known, until the gap is small enough; None: it takes too long."""
+        """Climb from a feasible β, whose values are known, until the gap is small enough; None: it takes too long."""
         n, bounds = len(self.rows), self._bounds()
         target = bounds[0]
         beta, f = (np.zeros(n), np.zeros(n)) if start is None else start
-        residual = target - (_times(self.blocks, beta) if f is None else f)
+        residual = target - f
         most = max(_FEWEST_ROUNDS, _ROUNDS_PER_SET * -(-n // _SET_SIZE))
         rounds, at_once = 0, 1
         problem = self.blocks, bounds, (beta, residual), self.targets.constants
+        ages = np.zeros(n, np.int64)
         while True:
-            self.limits.tick()
-            primal, dual, scale, bias, made = _core.climb_blocks(*problem, self.goal, at_once)
+            (primal, dual, scale, bias), made = self._make(at_once, problem, ages)
             rounds += made
             passes = max(1, -(-rounds * min(n, _SET_SIZE) // n))
             f, found = target - residual, Certificate(primal, dual, scale)
@@ -179,17 +189,22 @@ class _Output:
                 return None if self.gives_up else solved
             at_once = min(2 * at_once, _ROUNDS_AT_ONCE)
 
-    def _bounds(self) -> tuple[_Vector, _Vector, _Vector, float]:
+    def _make(self, rounds: int, problem: _CoreProblem, ages: _Indices) -> tuple[_Four, int]:
+        """Make some rounds, while rows come in as the core asks for them; return what is known then, and the rounds made."""
+        made, places = 0, None if self.held is None else self.held.places
+        while True:
+            self.limits.tick()
+            found = _core.climb_blocks(*problem, self.goal, rounds - made, (places, ages))
+            *_, more, waits = found
+            made += more
+            if not waits or self.held is None:
+                return found[:4], made
+            self.held.hold(np.flatnonzero(ages))
+
+    def _bounds(self) -> _Bounds:
         """Return targets and bounds of β, and ε."""
         box, y, loss = self.targets.box, self.targets.y, self.targets.loss
         if isinstance(loss, EpsilonInsensitive):
             return np.ascontiguousarray(self.targets.target), -box, box, loss.epsilon
         sides = box * y
         return y, np.minimum(sides, 0.0), np.maximum(sides, 0.0), 0.0
-
-
-def _times(blocks: _Blocks, beta: _Vector) -> _Vector:
-    """Return the product of the kernel matrix and a vector."""
-    first, cross, back, second = blocks
-    a, b = beta[: len(first)], beta[len(first) :]
-    return np.concatenate([first @ a + cross @ b, back @ a + second @ b])

@@ -1,5 +1,6 @@
 """Rows in groups, and all kernel values within a group and between two of them."""
 
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
+from budgetsvm._exact.held_rows import HeldRows
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.points import points_of
 from budgetsvm._problem.rows import Rows, dense_points
@@ -32,14 +34,32 @@ class Groups:
         ]
         self._kernel = self._stores[0].core_kernel(kernel)
         self._cross: dict[tuple[int, int], tuple[Block, Block]] = {}
-        every = range(len(members))
-        self.own = [self.values(g, g, limits.n_threads) for g in every]
 
-    def values(self, g: int, h: int, n_threads: int = 1) -> Block:
+    @cached_property
+    def own(self) -> list[Block]:
+        """The kernel values within each group."""
+        return [self._values(g, g, self._limits.n_threads) for g in range(len(self.members))]
+
+    def rows_of_first(self) -> HeldRows:
+        """Return the kernel values within the first group, as they are asked for."""
+        rows, n_threads = self.members[0], self._limits.n_threads
+
+        def evaluate(some: _Indices, out: Block) -> None:
+            self._fill(rows[some], 0, out, n_threads)
+
+        return HeldRows(len(rows), np.dtype(self._rows.dtype), evaluate)
+
+    def _values(self, g: int, h: int, n_threads: int = 1) -> Block:
         """Return the kernel values of two groups."""
-        rows, store = self.members[g], self._stores[h]
-        values = np.empty((len(rows), len(self.members[h])), self._rows.dtype)
-        step = max(1, _VALUES_AT_ONCE // max(1, values.shape[1]))
+        values = np.empty((len(self.members[g]), len(self.members[h])), self._rows.dtype)
+        self._fill(self.members[g], h, values, n_threads)
+        return values
+
+    def _fill(self, rows: _Indices, h: int, values: Block, n_threads: int) -> None:
+        """Evaluate the kernel for some rows and a group."""
+        store = self._stores[h]
+        at_once = max(1, _VALUES_AT_ONCE // max(1, values.shape[1]))
+        step = max(1, min(at_once, -(-len(rows) // n_threads)))
 
         def fill(start: int) -> None:
             part = slice(start, start + step)
@@ -52,14 +72,13 @@ class Groups:
             _core.kernel_block(source, store.arrays, store.size, self._kernel, values[part])
 
         map_in_order(fill, range(0, len(rows), step), n_threads)
-        return values
 
     def cross(self, g: int, h: int, *, keep: bool) -> tuple[Block, Block]:
         """Return the kernel values of two groups, and their transpose; `keep` them, if there are few, for the next time."""
         known = self._cross.get((g, h))
         if known is not None:
             return known
-        values = self.values(g, h)
+        values = self._values(g, h)
         both = values, np.ascontiguousarray(values.T)
         if keep and len(self._rows) ** 2 <= _MOST_KEPT:
             self._cross[g, h] = both

@@ -5,15 +5,15 @@ the next solution starts: all that is at its bound stays there, and no product w
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._exact.groups import Groups
 from budgetsvm._problem.targets import SingleTarget
 
 _Vector = NDArray[np.float64]
+_Values = TypeVar("_Values")
 _Solved = TypeVar("_Solved", bound=Any)
 
 
@@ -28,16 +28,16 @@ class Kept:
 
     def __init__(self, *, lasting: bool = True) -> None:
         self.lasting = lasting
-        self._groups: Groups | None = None
+        self._values: Any = None
         self._points: dict[int, _Point] = {}
 
-    def groups(self, make: Callable[[], Groups]) -> Groups:
+    def values(self, make: Callable[[], _Values]) -> _Values:
         """Return the kernel values of the problem before, or make them."""
         if not self.lasting:
             return make()
-        if self._groups is None:
-            self._groups = make()
-        return self._groups
+        if self._values is None:
+            self._values = make()
+        return cast("_Values", self._values)
 
     def point(self, c: int, targets: SingleTarget) -> tuple[_Vector, _Vector] | None:
         """Return β and f to start an output from, if there are any."""

@@ -11,11 +11,19 @@ template <class T>
 using BlocksArg =
     std::tuple<Array<const T, 2>, Array<const T, 2>, Array<const T, 2>, Array<const T, 2>>;
 
+// Where rows of the first group are held, if these are not all; and the ages of a working set.
+using PlacesArg = std::optional<Array<const std::int32_t, 1>>;
+using SetArg = std::tuple<PlacesArg, Array<std::int64_t, 1>>;
+
 template <class T>
-KernelBlocks<T> unpack_blocks(const BlocksArg<T>& blocks) {
+KernelBlocks<T> unpack_blocks(const BlocksArg<T>& blocks, const PlacesArg& places) {
     const auto& [first, cross, back, second] = blocks;
-    const std::size_t n_first = first.shape(0), n_second = second.shape(0);
-    require(first.shape(1) == n_first && second.shape(1) == n_second, "shapes differ");
+    const std::size_t n_first = first.shape(1), n_second = second.shape(0);
+    require(second.shape(1) == n_second, "shapes differ");
+    require(places ? places->shape(0) == n_first : first.shape(0) == n_first, "shapes differ");
+    for (std::size_t i = 0; places && i < n_first; ++i)
+        require(places->data()[i] < static_cast<std::int64_t>(first.shape(0)),
+                "there is no such place");
     require(cross.shape(0) == n_first && cross.shape(1) == n_second, "shapes differ");
     require(back.shape(0) == n_second && back.shape(1) == n_first, "shapes differ");
     checked_length(n_first + n_second);
@@ -24,7 +32,8 @@ KernelBlocks<T> unpack_blocks(const BlocksArg<T>& blocks) {
             back.data(),
             second.data(),
             checked_length(n_first),
-            checked_length(n_second)};
+            checked_length(n_second),
+            places ? places->data() : nullptr};
 }
 
 using Vector = Array<const double, 1>;
@@ -32,23 +41,26 @@ using BoundsArg = std::tuple<Vector, Vector, Vector, double>;
 using StateArg = std::tuple<Array<double, 1>, Array<double, 1>>;
 
 template <class T>
-std::tuple<double, double, double, double, std::int64_t> climb_blocks(
+std::tuple<double, double, double, double, std::int64_t, bool> climb_blocks(
     const BlocksArg<T>& blocks, const BoundsArg& bounds, const StateArg& state,
-    const std::tuple<double, double>& scale, double goal, std::int64_t most_rounds) {
+    const std::tuple<double, double>& scale, double goal, std::int64_t most_rounds,
+    const SetArg& working_set) {
     const auto& [targets, lower, upper, epsilon] = bounds;
     const auto& [beta, residual] = state;
-    const KernelBlocks<T> kernel = unpack_blocks<T>(blocks);
-    for (const std::size_t length :
-         {targets.shape(0), lower.shape(0), upper.shape(0), beta.shape(0), residual.shape(0)})
+    const auto& [places, ages] = working_set;
+    const KernelBlocks<T> kernel = unpack_blocks<T>(blocks, places);
+    for (const std::size_t length : {targets.shape(0), lower.shape(0), upper.shape(0),
+                                     beta.shape(0), residual.shape(0), ages.shape(0)})
         require(length == static_cast<std::size_t>(kernel.size()),
                 "arrays of the rows differ in length");
     require(goal >= 0 && epsilon >= 0, "goal and epsilon must not be negative");
     nb::gil_scoped_release release;
     const Variables variables{beta.data(), residual.data(), lower.data(), upper.data(), epsilon};
     const auto [trivial, hopeless] = scale;
-    BlockDual<T> problem(kernel, targets.data(), variables, GapScale{trivial, hopeless});
+    BlockDual<T> problem(kernel, targets.data(), variables, GapScale{trivial, hopeless},
+                         ages.data());
     const BlockSolution found = problem.solve(goal, most_rounds);
-    return {found.primal, found.dual, found.scale, found.bias, found.rounds};
+    return {found.primal, found.dual, found.scale, found.bias, found.rounds, found.waits};
 }
 
 using PairsArg = Array<const std::int64_t, 2>;
@@ -115,7 +127,7 @@ template <class T>
 void bind(nb::module_& m) {
     using nb::arg;
     m.def("climb_blocks", &climb_blocks<T>, array("blocks"), array("bounds"), array("state"),
-          arg("scale"), arg("goal"), arg("most_rounds"));
+          arg("scale"), arg("goal"), arg("most_rounds"), array("working_set"));
     m.def("ascend_pairs", &ascend_pairs<T>, array("rows"), array("pairs"), arg("goal"),
           arg("most_rounds"), arg("seed"), array("found"));
 }

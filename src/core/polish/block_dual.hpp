@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -21,15 +22,19 @@ namespace budgetsvm {
 // The kernel matrix of two groups of rows, the second of which may be empty, in four blocks.
 template <class T>
 struct KernelBlocks {
-    const T* first;   // (n_first, n_first)
+    const T* first;   // (n_first, n_first), or as many rows as are held
     const T* cross;   // (n_first, n_second)
     const T* back;    // (n_second, n_first), its transpose
     const T* second;  // (n_second, n_second)
     std::int64_t n_first, n_second;
+    // Where `first` has each of its rows, negative for those that it lacks; none: in their order.
+    const std::int32_t* places = nullptr;
 
     std::int32_t size() const { return static_cast<std::int32_t>(n_first + n_second); }
+    bool holds(std::int64_t i) const { return !places || i >= n_first || places[i] >= 0; }
     const T* with_first(std::int64_t i) const {
-        return i < n_first ? first + i * n_first : back + (i - n_first) * n_first;
+        if (i >= n_first) return back + (i - n_first) * n_first;
+        return first + (places ? places[i] : i) * n_first;
     }
     const T* with_second(std::int64_t i) const {
         return i < n_first ? cross + i * n_second : second + (i - n_first) * n_second;
@@ -40,26 +45,37 @@ struct BlockSolution {
     double primal = 0, dual = 0, bias = 0;
     double scale = 0;  // what the gap is measured by
     std::int64_t rounds = 0;
+    bool waits = false;  // for rows of the working set that are not held
 
     bool within(double tolerance) const { return primal - dual <= tolerance * scale; }
 };
 
-// The whole problem: beta begins feasible and with the sum zero, the residuals belong to it.
+// The whole problem: beta begins feasible and with the sum zero, the residuals belong to it. The
+// working set is what `ages` says of every row: 0 outside, else the round in which it came, and
+// negative until that round is made.
 template <class T>
 class BlockDual {
   public:
     BlockDual(const KernelBlocks<T>& kernel, const double* targets, const Variables& variables,
-              GapScale scale)
-        : rows_(kernel), targets_(targets), v_(variables), scale_(scale) {
-        age_.assign(static_cast<std::size_t>(rows_.size()), 0);
+              GapScale scale, std::int64_t* ages)
+        : rows_(kernel), targets_(targets), v_(variables), scale_(scale), age_(ages) {
+        for (std::int32_t i = 0; i < rows_.size(); ++i) {
+            if (age_[i] != 0) set_.push_back(i);
+            chosen_ = chosen_ || age_[i] < 0;
+            latest_ = std::max(latest_, std::abs(age_[i]));
+        }
     }
 
     BlockSolution solve(double tolerance, std::int64_t most_rounds) {
         BlockSolution found = certificate();
-        std::int64_t rounds = 0;
-        while (rounds < most_rounds && !found.within(tolerance) && round(++rounds))
-            found = certificate();
-        found.rounds = rounds;
+        while (found.rounds < most_rounds && !found.within(tolerance)) {
+            const std::int64_t rounds = found.rounds;
+            const bool more = round();
+            if ((found.waits = waits_)) break;
+            if (more) found = certificate();
+            found.rounds = rounds + 1;
+            if (!more) break;
+        }
         return found;
     }
 
@@ -69,10 +85,16 @@ class BlockDual {
     static constexpr double rigour = 0.1;  // of the violation of all rows
 
     // Returns whether there was anything to do.
-    bool round(std::int64_t number) {
+    bool round() {
         const Extremes found = extremes(v_, rows_.size());
         if (!(found.violation() > 0)) return false;
-        choose(number, found);
+        if (!chosen_) choose(++latest_, found);
+        chosen_ = true;
+        waits_ =
+            !std::all_of(set_.begin(), set_.end(), [&](std::int32_t i) { return rows_.holds(i); });
+        if (waits_) return false;
+        chosen_ = false;
+        for (const std::int32_t i : set_) age_[i] = std::abs(age_[i]);
         return climb(rigour * found.violation());
     }
 
@@ -83,6 +105,7 @@ class BlockDual {
         if (n <= most_in_set) {
             set_.resize(static_cast<std::size_t>(n));
             std::iota(set_.begin(), set_.end(), 0);
+            std::fill(age_, age_ + n, -number);
             return;
         }
         std::vector<std::int32_t> fresh, old;
@@ -105,13 +128,14 @@ class BlockDual {
             const auto end =
                 fresh.begin() + static_cast<std::ptrdiff_t>(std::min(most, fresh.size()));
             std::nth_element(fresh.begin(), end, fresh.end(), more);
-            for (auto it = fresh.begin(); it != end; ++it) set_.push_back(*it), age_[*it] = number;
+            for (auto it = fresh.begin(); it != end; ++it) set_.push_back(*it), age_[*it] = -number;
         };
         const std::size_t half = (most_in_set - set_.size()) / 2;
         take([&](std::int32_t i) { return v_.may_grow(i); },
              [&](std::int32_t i) { return v_.uphill(i) - found.down; }, half);
         take([&](std::int32_t i) { return v_.may_fall(i); },
              [&](std::int32_t i) { return found.up - v_.downhill(i); }, most_in_set - set_.size());
+        std::sort(set_.begin(), set_.end());  // as the next call finds it in the ages
     }
 
     // Climb on the working set, and bring the residuals of all rows up to date.
@@ -186,7 +210,8 @@ class BlockDual {
     }
 
     // The loss as a function of the bias has a kink eps below and above each residual, where its
-    // slope grows; of a stretch of equal losses, the middle.
+    // slope grows; of a stretch of equal losses, the middle. Halves of the kinks are left out until
+    // that one is left where the slope is no longer negative: sorting all of them takes longer.
     double best_bias() {
         kinks_.clear();
         double slope = 0, all = 0;
@@ -196,15 +221,22 @@ class BlockDual {
             if (lower < 0) kinks_.push_back({v_.residual[i] + v_.epsilon, -lower});
             slope -= upper, all += upper - lower;
         }
-        std::sort(kinks_.begin(), kinks_.end());
+        if (kinks_.empty()) return 0.0;
         const double flat = 1e-9 * all;
-        for (std::size_t k = 0; k < kinks_.size(); ++k) {
-            slope += kinks_[k].second;
-            if (slope < -flat) continue;
-            const bool stretch = slope <= flat && k + 1 < kinks_.size();
-            return stretch ? 0.5 * (kinks_[k].first + kinks_[k + 1].first) : kinks_[k].first;
+        auto first = kinks_.begin(), last = kinks_.end();
+        while (last - first > 1) {
+            const auto middle = first + (last - first - 1) / 2;
+            std::nth_element(first, middle, last);
+            double there = slope;
+            for (auto it = first; it <= middle; ++it) there += it->second;
+            if (there < -flat)
+                first = middle + 1, slope = there;
+            else
+                last = middle + 1;
         }
-        return kinks_.empty() ? 0.0 : kinks_.back().first;
+        const bool stretch = slope + first->second <= flat && last != kinks_.end();
+        return stretch ? 0.5 * (first->first + std::min_element(last, kinks_.end())->first)
+                       : first->first;
     }
 
     KernelBlocks<T> rows_;
@@ -212,7 +244,10 @@ class BlockDual {
     Variables v_;
     GapScale scale_;
     std::vector<double> gram_, own_;
-    std::vector<std::int64_t> age_;  // of a row in the working set, the round in which it came
+    std::int64_t* age_;
+    std::int64_t latest_ = 0;  // round that was begun
+    bool chosen_ = false;      // the set of the next round
+    bool waits_ = false;
     std::vector<std::int32_t> set_;
     std::vector<std::pair<double, double>> kinks_;  // of the loss: where, and how sharp
 };

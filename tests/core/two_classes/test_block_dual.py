@@ -18,21 +18,32 @@ def _problem(n, seed, epsilon):
     return rbf_kernel(X, gamma=0.5), y, np.minimum(0.0, box * y), np.maximum(0.0, box * y)
 
 
-def _climb(K, first, target, lower, upper, *, epsilon, dtype=np.float64, goal=1e-6, rounds=1000):
-    """Return β, residuals and what the core says, for a matrix cut into two groups of rows."""
+def _blocks(K, first):
+    """Return a matrix cut into two groups of rows."""
     a, b = slice(0, first), slice(first, len(K))
-    K = K.astype(dtype)
-    blocks = tuple(
+    return tuple(
         np.ascontiguousarray(K[rows, columns]) for rows, columns in ((a, a), (a, b), (b, a), (b, b))
     )
+
+
+def _climb(K, first, target, lower, upper, *, epsilon, dtype=np.float64, goal=1e-6, rounds=1000):
+    """Return β, residuals and what the core says, for a matrix cut into two groups of rows."""
+    blocks = _blocks(K.astype(dtype), first)
     beta, residual = np.zeros(len(K)), target.copy()
     trivial = float(
         upper @ np.maximum(0, target - epsilon) - lower @ np.maximum(0, -target - epsilon)
     )
-    found = _core.climb_blocks(
-        blocks, (target, lower, upper, epsilon), (beta, residual), (trivial, 0.0), goal, rounds
+    bounds, state, everything = (target, lower, upper, epsilon), (beta, residual), _everything(K)
+    *found, waits = _core.climb_blocks(
+        blocks, bounds, state, (trivial, 0.0), goal, rounds, everything
     )
+    assert not waits
     return beta, residual, found
+
+
+def _everything(K):
+    """Return a working set that is empty, of a matrix whose rows are all there."""
+    return None, np.zeros(len(K), np.int64)
 
 
 def _objectives(K, problem, beta, bias):
@@ -117,12 +128,55 @@ def test_some_rounds_leave_a_feasible_point_to_go_on_from():
     assert duals[0] == 0
 
 
-@pytest.mark.parametrize("what", ["blocks", "cross", "length", "tolerance"])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
+@pytest.mark.parametrize(("n", "first"), [(600, 600), (600, 250), (100, 100), (600, 0)])
+def test_rows_may_come_when_they_are_asked_for(n, first, epsilon):
+    """Whatever their order: a set waits for the rows that it lacks, and goes on as if they had been there."""
+    K, target, lower, upper = _problem(n, 7, epsilon)
+    bounds, scale, goal = (target, lower, upper, epsilon), (1.0, 0.0), 1e-3
+    points = []
+    for asks in (False, True):
+        first_block, *others = _blocks(K, first)
+        state, ages = (np.zeros(n), target.copy()), np.zeros(n, np.int64)
+        places = np.full(first, -1, np.int32) if asks else None
+        values = np.full((first, first), np.nan) if asks else first_block
+        rounds, held, waits = 0, 0, True
+        while waits:
+            *_, made, waits = _core.climb_blocks(
+                (values, *others), bounds, state, scale, goal, 1000, (places, ages)
+            )
+            rounds += made
+            fresh = np.flatnonzero(ages[:first] != 0)
+            fresh = fresh[places[fresh] < 0][::-1] if asks else fresh[:0]
+            assert bool(len(fresh)) == waits
+            values[held : held + len(fresh)] = first_block[fresh]
+            if asks:
+                places[fresh] = np.arange(held, held + len(fresh))
+            held += len(fresh)
+        points.append((state[0].tobytes(), state[1].tobytes(), rounds))
+        assert asks or held == 0
+    assert points[0] == points[1]
+    assert held == first if n == 100 else held < max(1, first)
+
+
+def test_a_set_that_waits_makes_no_round():
+    K, target, lower, upper = _problem(300, 8, 0.0)
+    blocks, beta, ages = _blocks(K, 300), np.zeros(300), np.zeros(300, np.int64)
+    places = np.full(300, -1, np.int32)
+    problem = blocks, (target, lower, upper, 0.0), (beta, target.copy()), (1.0, 0.0)
+    answers = [_core.climb_blocks(*problem, 1e-3, 9, (places, ages)) for _ in range(3)]
+    assert len(set(answers)) == 1
+    assert answers[0][-2:] == (0, True)
+    assert not beta.any()
+    assert np.count_nonzero(ages) <= 192
+
+
+@pytest.mark.parametrize("what", ["blocks", "cross", "length", "tolerance", "ages", "places"])
 def test_wrong_shapes_are_refused(what):
     K, target, lower, upper = _problem(6, 0, 0.0)
     blocks = [K[:3, :3], K[:3, 3:], K[3:, :3], K[3:, 3:]]
     blocks = [np.ascontiguousarray(block) for block in blocks]
-    beta, goal = np.zeros(6), 0.1
+    beta, goal, ages, places = np.zeros(6), 0.1, np.zeros(6, np.int64), None
     if what == "blocks":
         blocks[0] = np.ones((3, 2))
     if what == "cross":
@@ -131,6 +185,18 @@ def test_wrong_shapes_are_refused(what):
         beta = np.zeros(5)
     if what == "tolerance":
         goal = -1.0
-    state, scale = (beta, target.copy()), (1.0, 0.0)
+    if what == "ages":
+        ages = np.zeros(3, np.int64)
+    if what == "places":
+        places = np.zeros(4, np.int32)
+    problem = tuple(blocks), (target, lower, upper, 0.0), (beta, target.copy()), (1.0, 0.0)
     with pytest.raises(ValueError, match=r"shapes|length|negative"):
-        _core.climb_blocks(tuple(blocks), (target, lower, upper, 0.0), state, scale, goal, 5)
+        _core.climb_blocks(*problem, goal, 5, (places, ages))
+
+
+def test_a_place_that_does_not_exist_is_refused():
+    K, target, lower, upper = _problem(6, 0, 0.0)
+    problem = _blocks(K, 6), (target, lower, upper, 0.0), (np.zeros(6), target.copy()), (1.0, 0.0)
+    places = np.array([0, 1, 2, 3, 4, 6], np.int32)
+    with pytest.raises(ValueError, match="no such place"):
+        _core.climb_blocks(*problem, 0.1, 5, (places, np.zeros(6, np.int64)))
