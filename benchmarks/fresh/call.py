@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,17 @@ class OutOfPatienceError(FreshProcessError):
 
 
 def call(
-    function: Callable[..., Any], *, threads: int, patience: float, **arguments: Any
+    function: Callable[..., Any],
+    *,
+    threads: int,
+    patience: float,
+    variables: Mapping[str, str] | None = None,
+    **arguments: Any,
 ) -> dict[str, Any]:
-    """Return what a function returns for `threads` and the arguments; all must be fit for JSON."""
+    """Return what a function returns for `threads` and the arguments; all must be fit for JSON.
+
+    `variables` are some of the process' environment.
+    """
     pools = {f"{pool}_NUM_THREADS": str(threads) for pool in _POOLS}
     try:
         done = subprocess.run(
@@ -35,7 +43,7 @@ def call(
             ],
             input=json.dumps({"threads": threads, **arguments}),
             cwd=Path(__file__).parents[2],
-            env={**os.environ, **pools},
+            env={**os.environ, **pools, **(variables or {})},
             capture_output=True,
             text=True,
             timeout=patience,

@@ -21,7 +21,7 @@ FLIGHTS = "FLIGHTS"
 _FLIGHTS_FILE, _TEST = "flights-3m", 100_000
 _FLIGHTS_PARAMETERS = {"C": 1.0, "gamma": 1.0}  # of scaled features
 _PARTITIONS = 16
-_FITS = 2  # where a virtual machine gets its memory when it is touched first, that takes longer than a fit
+_FITS = 3  # where a virtual machine gets its memory when it is touched first, that takes longer than a fit
 _MADE_FEATURES, _MADE_BUDGET, _ROWS_OF_A_PART = 400, 50, 10_000
 
 

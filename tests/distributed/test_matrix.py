@@ -9,6 +9,9 @@ from budgetsvm import kernels
 from budgetsvm._common.limits import Limits
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
+from budgetsvm._polish.newton.approach import Approach
+from budgetsvm._polish.newton.hessian import HessianSolver
+from budgetsvm._polish.span_problem import SpanProblem
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
@@ -61,6 +64,21 @@ def test_products_are_those_of_the_kernel_matrix(
             np.testing.assert_allclose(find(other), find(one), rtol=0, atol=1e-9)
     nothing = theirs.transposed_times(np.zeros(500))
     np.testing.assert_array_equal(nothing, np.zeros(ours.basis.dimension))
+
+
+@pytest.mark.parametrize(("here", "most"), [(0, 500), (41 * 8 * 409, 500), (41 * 8 * 410, 410)])
+def test_samples_come_to_the_client_where_there_are_enough_rows_for_one(
+    client: Any, monkeypatch: pytest.MonkeyPatch, here: int, most: int
+) -> None:
+    """Larger ones would need a round of all workers for every product; too small ones say nothing."""
+    monkeypatch.setattr(_matrix, "_HERE", here)
+    _, theirs, _ = both(client)
+    assert theirs.basis.dimension == 41
+    span = SpanProblem(theirs, SingleTarget.of_labels(np.ones(500), np.ones(500)))
+    way = Approach(span, HessianSolver(theirs.basis), np.random.default_rng(0), bool, 1e-2)
+    assert min(way._most_sampled(41), 500) == most
+    sample = theirs.some(np.arange(min(most, theirs.most_sampled)))
+    assert isinstance(sample, KernelMatrix) or not here
 
 
 @pytest.mark.parametrize("here", [0, 20_000, 1 << 28])  # none, those of few terms, all

@@ -74,7 +74,7 @@ def test_no_more_is_fetched_at_once_than_workers_have_room_for(
     client: Any, monkeypatch: pytest.MonkeyPatch, room: float
 ) -> None:
     cluster = Cluster(client)
-    monkeypatch.setattr(Cluster, "room_on_the_way", room)
+    monkeypatch.setattr(Cluster, "room_on_the_way", lambda _: room)
     ends = np.array([10, 20, 40, 60])
     blocks = [cluster.once("rows", checked_block, part) for part in np.split(X, ends[:-1])]
     spread = SpreadX(cluster, blocks, ends, 3, is_sparse=False, row_bytes=24)
@@ -95,9 +95,9 @@ def test_no_more_is_fetched_at_once_than_workers_have_room_for(
 
 def test_room_on_the_way_goes_by_all_workers(make_client: Any) -> None:
     with make_client(2, memory_limit=512 * MB) as small:
-        assert Cluster(small).room_on_the_way == 2 * 512 * MB / 16
+        assert Cluster(small).room_on_the_way() == 2 * 512 * MB / 16
     with make_client(1, memory_limit=0) as unlimited:
-        assert Cluster(unlimited).room_on_the_way == np.inf
+        assert Cluster(unlimited).room_on_the_way() == np.inf
 
 
 def _made(number: int) -> tuple[Any, Any]:

@@ -51,6 +51,19 @@ def test_several_files_and_no_newline_at_the_end(tmp_path: Path) -> None:
     assert y.tolist() == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("text", ["1 1:1\n", "1 1:1\n" * 9, "", "1 1:1\n" * 4 + "2 1:1"])
+def test_a_file_that_has_changed_is_not_read(tmp_path: Path, text: str) -> None:
+    """Rows would be missing, or cut in two."""
+    path = tmp_path / "data"
+    path.write_text("1 1:1\n" * 5)
+    blocks = read_libsvm(path, block_bytes=12)
+    path.write_text(text)
+    with pytest.raises(
+        ValueError, match=f"{len(text)} bytes, and had 30 .* call read_libsvm again"
+    ):
+        together(blocks)
+
+
 def test_errors_name_line_and_column(tmp_path: Path) -> None:
     path = tmp_path / "bad"
     path.write_text("1 1:1\n" * 20 + "1 1:x\n")

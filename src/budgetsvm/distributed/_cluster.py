@@ -97,11 +97,13 @@ class Cluster(Asker):
         info: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         return info
 
-    @property
+    def memory_limits(self) -> list[float]:
+        """Return the bytes that each worker may take, infinity where nobody says."""
+        return [one["memory_limit"] or inf for one in self.workers().values()]
+
     def room_on_the_way(self) -> float:
-        """Bytes of results that workers have room for, while these wait to be fetched."""
-        limits = [one["memory_limit"] for one in self.workers().values()]
-        return _ON_THE_WAY * sum(limits) if all(limits) else inf
+        """Return the bytes of results that workers have room for, while these wait to be fetched."""
+        return _ON_THE_WAY * sum(self.memory_limits())
 
     def name(self, what: str) -> str:
         """Return a name for tasks, which nothing else has; dashboards show what comes first of it."""

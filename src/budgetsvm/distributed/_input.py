@@ -49,8 +49,7 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
             f"{type(X).__name__}: for rows in memory there are the estimators of budgetsvm itself"
         )
         raise TypeError(message)
-    limits = [one["memory_limit"] for one in cluster.workers().values()]
-    limit = min((one for one in limits if one), default=None)
+    limit = min(cluster.memory_limits())
     names = _names(X)
     X, y, weights = _one_frame(_whole_rows(X, limit), y, weights)
     blocks = _partitions(X, "X")
@@ -91,7 +90,7 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
     return _put_together(spread, some, given, names)
 
 
-def _cells(parts: Sequence[Summary], budget: int, limit: float | None) -> list[list[int]]:
+def _cells(parts: Sequence[Summary], budget: int, limit: float) -> list[list[int]]:
     """Join partitions that follow each other while they are small: a task takes a few milliseconds, whatever it does.
 
     That is a matter of the partitions alone, unless workers have less than a GiB each: with the number of workers, sums
@@ -99,7 +98,7 @@ def _cells(parts: Sequence[Summary], budget: int, limit: float | None) -> list[l
     """
     cells: list[list[int]] = []
     room = rows = 0.0
-    most = _CELL_ROWS if limit is None else min(_CELL_ROWS, _CELL_SHARE * limit)
+    most = min(_CELL_ROWS, _CELL_SHARE * limit)
     for i, part in enumerate(parts):
         values = float(_VALUE * part.n * budget)
         if cells and values <= room and part.n_bytes <= rows:
@@ -143,7 +142,7 @@ def _names(X: Any) -> NDArray[Any] | None:
     return np.asarray(columns, dtype=object)
 
 
-def _whole_rows(X: Any, limit: float | None) -> Any:
+def _whole_rows(X: Any, limit: float) -> Any:
     """Return an array whose chunks have all features; complain about chunks that no worker has room for."""
     if not isinstance(X, Array):
         return X
@@ -154,7 +153,7 @@ def _whole_rows(X: Any, limit: float | None) -> Any:
         X = X.rechunk({1: -1})
     rows = np.array(X.chunks[0], np.float64)
     sizes = rows * X.shape[1] * X.dtype.itemsize
-    if limit is not None and _is_dense(X) and np.isfinite(sizes).all():
+    if _is_dense(X) and np.isfinite(sizes).all():
         _check_size(int(sizes.argmax()), float(sizes.max()), limit)
     return X
 
@@ -235,7 +234,7 @@ def _kind(y: NDArray[Any] | None) -> str | None:
     return "words" if y.dtype.kind in "UST" else "numbers"
 
 
-def _complain(parts: Sequence[Summary], limit: float | None) -> None:
+def _complain(parts: Sequence[Summary], limit: float) -> None:
     """Raise a ValueError that names the first partition with which something is wrong."""
     for i, part in enumerate(parts):
         if part.flaw is not None:
@@ -255,5 +254,4 @@ def _complain(parts: Sequence[Summary], limit: float | None) -> None:
             if here != there:
                 message = f"partitions differ in their {what}: {there} in partition {first}, {here} in partition {i}"
                 raise ValueError(message)
-        if limit is not None:
-            _check_size(i, part.n_bytes, limit)
+        _check_size(i, part.n_bytes, limit)

@@ -65,6 +65,15 @@ class SpreadMatrix(Matrix):
         self._asker, self._members, self._ends, self._remake = asker, members, ends, remake
         self._kept: tuple[_Indices, _Vector, Any] | None = None
 
+    @property
+    def most_sampled(self) -> int:
+        """Rows whose kernel values may come to the client, where a product takes less time than a round."""
+        return int(self._here // self._row_bytes)
+
+    @property
+    def _row_bytes(self) -> int:
+        return np.dtype(self.dtype).itemsize * max(1, self.basis.dimension)
+
     def times(self, w: _Vector) -> _Vector:
         """Return f(x_i) of all rows."""
         self.tick()
@@ -104,8 +113,7 @@ class SpreadMatrix(Matrix):
         """Return a matrix of the chosen rows."""
         if len(chosen) == 0 or not (np.diff(chosen) > 0).all():
             return SomeRows(self, chosen)
-        size = np.dtype(self.dtype).itemsize * self.basis.dimension
-        if size * len(chosen) <= self._here:
+        if len(chosen) <= self.most_sampled:
             here, threads = self._fetch(chosen), self.basis.n_threads
             return KernelMatrix(here, self.basis, threads, LARGEST_LIMIT, tick=self.tick)
         shares = shares_of(self._ends, chosen)

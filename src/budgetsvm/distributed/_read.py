@@ -1,6 +1,7 @@
 """LIBSVM files as delayed blocks of rows: each a stretch of a file, which whoever needs it reads, once more if need be."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +19,16 @@ from budgetsvm.streams._libsvm.pieces import Piece
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _LOOK_BYTES = 1 << 20  # of a file, that say whether its rows are better kept dense
 _COUNT_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Where some lines of a file begin, and how large the file was when that was decided."""
+
+    path: str
+    size: int
+    start: int
+    stop: int
 
 
 @public_in("budgetsvm.distributed")
@@ -69,7 +80,7 @@ def read_libsvm(
         check_truth("zero_based", zero_based)
     files = [paths] if isinstance(paths, str | PathLike) else list(paths)
     stretches = [
-        (str(path), start, min(start + block_bytes, size))
+        Stretch(str(path), size, start, min(start + block_bytes, size))
         for path in files
         for size in [_size(Path(path))]
         for start in range(0, size, block_bytes)
@@ -82,9 +93,10 @@ def read_libsvm(
         first = min(seen.least, 1) if first is None else first
         n_features = seen.largest - first + 1
     first = 1 if first is None else first
-    path, start, stop = stretches[0]
+    begin = stretches[0]
+    few = replace(begin, stop=min(begin.stop, begin.start + _LOOK_BYTES))
     look = Columns()
-    look.look(_parsed(path, start, min(stop, start + _LOOK_BYTES), first, n_features))
+    look.look(_parsed(few, first, n_features))
     dense = look.suits_dense(n_features)
     read = delayed(_block, pure=True)
     return [
@@ -113,45 +125,50 @@ def _size(path: Path) -> int:
     return path.stat().st_size
 
 
-def _columns(stretches: Sequence[tuple[str, int, int]], first: int | None) -> Columns:
+def _columns(stretches: Sequence[Stretch], first: int | None) -> Columns:
     """Read all files for what they do not say."""
     look = delayed(_look, pure=False)
-    tasks = [look(*stretch, 0 if first is None else first) for stretch in stretches]
+    tasks = [look(stretch, 0 if first is None else first) for stretch in stretches]
     seen = Columns()
     for n_rows, n_entries, least, largest in dask.compute(*tasks):
         seen.n_rows += n_rows
         seen.n_entries += n_entries
         seen.least, seen.largest = min(seen.least, least), max(seen.largest, largest)
     if seen.largest < 0:
-        message = f"no row of {stretches[0][0]} has a feature; say n_features= if that is right"
+        message = f"no row of {stretches[0].path} has a feature; say n_features= if that is right"
         raise ValueError(message)
     return seen
 
 
-def _look(path: str, start: int, stop: int, first: int) -> tuple[int, int, int, int]:
-    rows = _parsed(path, start, stop, first, LARGEST_INDEX)
+def _look(stretch: Stretch, first: int) -> tuple[int, int, int, int]:
+    rows = _parsed(stretch, first, LARGEST_INDEX)
     return len(rows), len(rows.values), rows.least, rows.largest
 
 
-def _block(stretch: tuple[str, int, int], first: int, n_features: int, *, dense: bool) -> Any:
+def _block(stretch: Stretch, first: int, n_features: int, *, dense: bool) -> Any:
     """Return the rows that begin in a stretch of a file, and their labels."""
-    rows = _parsed(*stretch, first, n_features)
+    rows = _parsed(stretch, first, n_features)
     X = rows.matrix(n_features)
     return (X.toarray() if dense else X), rows.y
 
 
-def _parsed(path: str, start: int, stop: int, first: int, n_features: int) -> Parsed:
-    text = _lines(path, start, stop)
+def _parsed(stretch: Stretch, first: int, n_features: int) -> Parsed:
+    path, start = Path(stretch.path), stretch.start
+    size = path.stat().st_size
+    if size != stretch.size:
+        message = f"{path} has {size} bytes, and had {stretch.size} when read_libsvm looked at it: call read_libsvm again"
+        raise ValueError(message)
+    text = _lines(path, start, stretch.stop)
     rows = parse(text, first, n_features)
     if rows.fault is not None:
         line = 1 + _count_lines(path, start)
-        Piece(Path(path), text, line, rows, first, n_features).check()
+        Piece(path, text, line, rows, first, n_features).check()
     return rows
 
 
-def _lines(path: str, start: int, stop: int) -> bytes:
+def _lines(path: Path, start: int, stop: int) -> bytes:
     """Return the lines that begin in a stretch of a file."""
-    with Path(path).open("rb") as file:
+    with path.open("rb") as file:
         if start > 0:
             file.seek(start - 1)
             file.readline()  # the rest of a line that begins before
@@ -162,10 +179,10 @@ def _lines(path: str, start: int, stop: int) -> bytes:
         return text if text.endswith(b"\n") else text + file.readline()
 
 
-def _count_lines(path: str, start: int) -> int:
+def _count_lines(path: Path, start: int) -> int:
     """Return how many lines begin before a stretch."""
     count = 0
-    with Path(path).open("rb") as file:
+    with path.open("rb") as file:
         while start > 0 and (part := file.read(min(start, _COUNT_BYTES))):
             count += part.count(b"\n")
             last, start = part[-1:], start - len(part)

@@ -51,7 +51,7 @@ class SpreadX:
 
     def _at_once(self, shares: Sequence["Share"]) -> Iterator[list["Share"]]:
         """Yield shares in groups for which workers have room beside all the rest: they wait there to be fetched."""
-        group, room = list["Share"](), self.cluster.room_on_the_way
+        group, room = list["Share"](), self.cluster.room_on_the_way()
         left = room
         for share in shares:
             size = self.row_bytes * len(share.rows)

@@ -48,6 +48,11 @@ class Matrix(ABC):
     #: Terms that are near each other, where most of them are not: then diagonal blocks of a Gram matrix say most of it.
     groups: Sequence[NDArray[np.int64]] = field(default=(), init=False)
 
+    @property
+    def most_sampled(self) -> int:
+        """Rows up to which products with a sample are cheap."""
+        return self.most_some
+
     @abstractmethod
     def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return f(x_i) = <w, g_i> of all rows, for orthonormal coordinates w."""

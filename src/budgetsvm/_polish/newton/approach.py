@@ -51,7 +51,8 @@ class Approach:
         """Begin with w = 0, on samples that grow."""
         matrix = self.span.matrix
         w, width = np.zeros(matrix.basis.dimension), _WIDEST
-        for size in sample_sizes(matrix.n, len(w), matrix.most_some, groups=bool(matrix.groups)):
+        most = self._most_sampled(len(w))
+        for size in sample_sizes(matrix.n, len(w), most, groups=bool(matrix.groups)):
             if w.any() and self.finished():
                 break
             problem = self._sample(size, width)
@@ -66,7 +67,7 @@ class Approach:
         A last sample is, where it has enough rows that pull at w: their number is what an estimate of w depends on.
         """
         matrix, width = self.span.matrix, _WIDTH_OF_GUESS
-        size = int(min(_LARGEST_SAMPLE * matrix.n, matrix.most_some))
+        size = int(min(_LARGEST_SAMPLE * matrix.n, self._most_sampled(len(guess))))
         if size < _FIRST_SAMPLE * len(guess):
             everything = SmoothProblem(matrix, self.span.targets, width, np.zeros_like(guess))
             return Near(*_best_multiple(everything, guess, self.span.values(guess)), width)
@@ -75,6 +76,12 @@ class Approach:
         if np.count_nonzero(problem.alpha(f)) >= _PULLING * len(w):
             w = self._follow(problem, w)
         return Near(w, self.span.values(w), problem.width)
+
+    def _most_sampled(self, dimension: int) -> int:
+        """Return how many rows a sample may have: no more than are cheap, if these are enough for one."""
+        matrix = self.span.matrix
+        enough = matrix.most_sampled >= _FIRST_SAMPLE * dimension
+        return matrix.most_sampled if enough else matrix.most_some
 
     def _sample(self, size: int, width: float) -> SmoothProblem:
         """Return the problem of some random rows, which stand for all."""
