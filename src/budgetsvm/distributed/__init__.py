@@ -12,9 +12,10 @@ from budgetsvm._common.extras import extra
 with extra("dask", "budgetsvm.distributed needs Dask"):
     import_module("distributed")
 
-from budgetsvm.distributed._cluster import ClusterError, Traffic
+from budgetsvm.distributed._cluster import ClusterError
 from budgetsvm.distributed._one_class import DaskBudgetOneClassSVM
 from budgetsvm.distributed._read import read_libsvm
+from budgetsvm.distributed._rounds.traffic import Traffic
 from budgetsvm.distributed._svc import DaskBudgetSVC
 from budgetsvm.distributed._svr import DaskBudgetSVR
 

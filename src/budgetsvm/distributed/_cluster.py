@@ -9,8 +9,7 @@ import asyncio
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
-from itertools import count
+from itertools import chain, count
 from math import inf
 from threading import RLock
 from time import perf_counter
@@ -21,10 +20,11 @@ from weakref import WeakSet
 import distributed
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from budgetsvm._common.public import public_in
 from budgetsvm.distributed._rounds.asker import AT_CLIENT, Asker, add_up, groups_of, sum_of
+from budgetsvm.distributed._rounds.placement import Placement, Whereabouts, each
+from budgetsvm.distributed._rounds.traffic import Traffic, size_of
 
 _LOOK = 2.0  # seconds between two looks at whether there is anybody who works
 # Seconds between two looks at whether tasks are done: at least, at most, and of the time that it has taken already.
@@ -32,30 +32,6 @@ _SHORTEST_NAP, _LONGEST_NAP, _NAP = 5e-4, 0.05, 0.05
 _PATIENCE = 30.0  # seconds without a worker, or without the scheduler
 _ON_THE_WAY = 1 / 16  # of a worker's memory, for results that are to be fetched
 _URGENT = ("rows",)  # that the client works on, while workers go on with what takes longer
-
-
-@public_in("budgetsvm.distributed")
-@dataclass
-class Traffic:
-    """What a fit has asked of a cluster, as `traffic_` of a distributed estimator has it.
-
-    Attributes
-    ----------
-    rounds : int
-        How often all partitions, or those that had something to contribute, were asked for something.
-    sent, received : int
-        Bytes of numbers from the client to the workers, and back; not what Dask adds to them, nor the data themselves.
-
-    Examples
-    --------
-    >>> from budgetsvm.distributed import Traffic
-    >>> Traffic(rounds=2, sent=1000, received=24)
-    Traffic(rounds=2, sent=1000, received=24)
-    """
-
-    rounds: int = 0
-    sent: int = 0
-    received: int = 0
 
 
 @public_in("budgetsvm.distributed")
@@ -83,6 +59,7 @@ class Cluster(Asker):
         self._fit, self._numbers = uuid4().hex[:8], count()
         self._held: WeakSet[Any] = WeakSet()
         self._lock = RLock()
+        self._placement = Placement(lambda keys: self._run(self._who_has(keys)))
 
     def close(self) -> None:
         """Let go of all results, and call off what is not done yet."""
@@ -123,10 +100,10 @@ class Cluster(Asker):
             return []
         name = self.name(what)
         keys = [f"{name}-{i}" for i in range(len(rows))]
-        sent = sum(_size(value) for row in rows for value in row)
+        sent = sum(size_of(value) for row in rows for value in row)
         with self._submitting():
             self.traffic.rounds += 1
-            self.traffic.sent += sent + len(rows) * sum(map(_size, common.values()))
+            self.traffic.sent += sent + len(rows) * sum(map(size_of, common.values()))
             priority = int(what in _URGENT)
             futures = self.client.map(
                 function, *zip(*rows, strict=True), key=keys, priority=priority, **common
@@ -136,7 +113,7 @@ class Cluster(Asker):
     def once(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Begin with a function of no partition; returns a future."""
         with self._submitting():
-            self.traffic.sent += sum(map(_size, arguments))
+            self.traffic.sent += sum(map(size_of, arguments))
             future = self.client.submit(function, *arguments, key=self.name(what))
             return self._hold([future])[0]
 
@@ -144,14 +121,23 @@ class Cluster(Asker):
         """Wait for results, and bring them here."""
         results: list[Any] = self._run(self._results(list(futures)))
         with self._lock:
-            self.traffic.received += sum(map(_size, results))
+            self.traffic.received += sum(map(size_of, results))
         return results
 
     def ask(
         self, what: str, function: Callable[..., Any], *columns: Iterable[Any], **common: Any
     ) -> list[Any]:
-        """Return the values of a function of every partition."""
-        return self.fetch(self.keep(what, function, *columns, **common))
+        """Return the values of a function of every partition; those that a thread has beside each other by one task."""
+        lists = [list(column) for column in columns]
+        rows = list(zip(*lists, strict=True))
+        groups = self._placement.groups(rows)
+        if len(groups) == len(rows):
+            return self.fetch(self.keep(what, function, *lists, **common))
+        several = [[list(rows[i]) for i in group] for group in groups]
+        size = len(groups)
+        found = self.fetch(self.keep(what, each, [function] * size, several, [common] * size))
+        results = dict(zip(chain(*groups), chain(*found), strict=True))
+        return [results[i] for i in range(len(rows))]
 
     def total(
         self,
@@ -162,9 +148,11 @@ class Cluster(Asker):
         **common: Any,
     ) -> NDArray[np.float64]:
         """Return the sum of a function over all partitions, by a tree where it is large."""
-        parts = self.keep(what, function, *columns, **common)
-        if not parts:
-            return np.zeros(shape)
+        lists = [list(column) for column in columns]
+        if 8 * len(lists[0]) * np.prod(shape) <= AT_CLIENT:
+            parts = self.ask(what, function, *lists, **common)
+            return sum_of(parts) if parts else np.zeros(shape)
+        parts = self.keep(what, function, *lists, **common)
         while len(parts) > 1 and 8 * len(parts) * np.prod(shape) > AT_CLIENT:
             parts = self.keep(f"{what}_sum", add_up, groups_of(parts))
             with self._lock:
@@ -234,6 +222,15 @@ class Cluster(Asker):
                 raise self._end_of_patience()
             await asyncio.sleep(min(_LONGEST_NAP, _SHORTEST_NAP + _NAP * (now - begun)))
 
+    async def _who_has(self, keys: list[str]) -> Whereabouts:
+        scheduler = self.client.scheduler
+        holders = await self._answer(scheduler.who_has(keys=keys))
+        if not all(holders.get(key) for key in keys):
+            return Whereabouts(holders, {}, {})
+        sizes = await self._answer(scheduler.nbytes(keys=keys, summary=False))
+        known = await self._answer(scheduler.identity(n_workers=-1))
+        return Whereabouts(holders, sizes, known["workers"])
+
     async def _somebody(self) -> None:
         """Wait for a worker."""
         idle = 0.0
@@ -254,9 +251,12 @@ class Cluster(Asker):
             return False
         if self.client.status != "running":
             raise ClusterError(_GONE)
+        return bool((await self._answer(self.client.scheduler.identity(n_workers=1)))["workers"])
+
+    async def _answer(self, asked: Any) -> Any:
+        """Wait for an answer of the scheduler."""
         try:
-            asked = self.client.scheduler.identity(n_workers=1)
-            return bool((await asyncio.wait_for(asked, self._patience))["workers"])
+            return await asyncio.wait_for(asked, self._patience)
         except (TimeoutError, OSError) as error:
             raise ClusterError(_GONE) from error
 
@@ -269,19 +269,6 @@ _NOBODY = (
     "the Dask cluster has had no worker for {:g} seconds: the model could not be trained. Start workers, or look into "
     "their logs for why they have ended"
 )
-
-
-def _size(value: Any) -> int:
-    """Return the bytes of numbers in what is sent or received; futures have none."""
-    if isinstance(value, tuple | list):
-        return sum(map(_size, value))
-    if isinstance(value, dict):
-        return sum(map(_size, value.values()))
-    if sparse.issparse(value):
-        return int(value.data.nbytes + value.indices.nbytes + value.indptr.nbytes)
-    if is_dataclass(value) and not isinstance(value, type):
-        return sum(_size(getattr(value, field.name)) for field in fields(value))
-    return int(value.nbytes) if isinstance(value, np.ndarray) else 0
 
 
 class _large_is_meant(warnings.catch_warnings):

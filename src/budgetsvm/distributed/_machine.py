@@ -19,9 +19,10 @@ from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows, check_weights
 from budgetsvm._problem.targets import Targets
-from budgetsvm.distributed._cluster import Cluster, Traffic
+from budgetsvm.distributed._cluster import Cluster
 from budgetsvm.distributed._input import Data, load
 from budgetsvm.distributed._matrix import spread_matrix
+from budgetsvm.distributed._rounds.traffic import Traffic
 from budgetsvm.distributed._rows import SpreadRows, SpreadX
 from budgetsvm.kernels import Kernel
 from budgetsvm.monitoring._observer import FitObserver, PolishMoment
