@@ -40,7 +40,7 @@ _COLUMNS = (
     Column("load", "load", ".1f", width=4),
 )
 _NOTE = (
-    f"DaskBudgetSVC on worker processes of one thread each, and BudgetSVC with two threads, B = {_BUDGET}, the fastest of three fits; all "
+    f"DaskBudgetSVC on worker processes of one thread each, with as many threads as there are where the client computes, and BudgetSVC with two threads, B = {_BUDGET}, the fastest of four fits; all "
     f"processes have imported what they need, and keep what memory they have had. P is to be at most {_WORSE} times as large, accuracy within {_POINTS} points, the gap at most {_GAP}; of "
     f"{cluster_fits.FLIGHTS}, whose rows are worth a cluster, two workers are to be {_FASTER} times as fast as one, and to take at most {_SLOWER} "
     "times as long as the ordinary fit."

@@ -35,9 +35,8 @@ _Solved = TypeVar("_Solved")
 _PAIR = 12  # bytes of the number of a row, and its weight
 # Outputs that are solved at the same time: at most, and rows of all of these. The client has some ten numbers for each.
 _AT_ONCE, _ROWS_AT_ONCE = 16, 1 << 27
-_HERE = (
-    1 << 28
-)  # bytes that kernel values of some rows may take at the client, for all of these outputs
+# Bytes that kernel values of some rows may take at the client, for all of these outputs.
+_HERE = 1 << 28
 
 
 class SpreadMatrix(Matrix):
