@@ -1,5 +1,6 @@
 """LIBSVM and Parquet files as partitions of a cluster."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,19 @@ def test_a_file_that_has_changed_is_not_read(tmp_path: Path, text: str) -> None:
         ValueError, match=f"{len(text)} bytes, and had 30 .* call read_libsvm again"
     ):
         together(blocks)
+
+
+def test_blocks_of_a_file_that_has_changed_are_others(client: Any, tmp_path: Path) -> None:
+    """Also where it is as large as before, and somebody still has what was read before."""
+    path = tmp_path / "data"
+    path.write_text("1 1:1\n2 1:1\n")
+    kept = client.persist(read_libsvm(path))
+    again = client.persist(read_libsvm(path))
+    assert [block.key for block in kept] == [block.key for block in again]
+    path.write_text("1 1:1\n3 1:1\n")
+    os.utime(path, ns=(10**18, 10**18))  # clocks of file systems are coarse
+    ((_, y),) = client.gather(client.compute(read_libsvm(path)))
+    assert y.tolist() == [1, 3]
 
 
 def test_errors_name_line_and_column(tmp_path: Path) -> None:

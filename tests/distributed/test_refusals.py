@@ -1,14 +1,19 @@
 """Data and clusters that will not do are told of, before anybody works."""
 
+import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
+from distributed import Client
 from sklearn.datasets import make_moons
 
 from budgetsvm.distributed import ClusterError, DaskBudgetSVC
+from budgetsvm.distributed._cluster import Cluster
+from budgetsvm.distributed._rounds.placement import Whereabouts
 
 X, Y = make_moons(1200, noise=0.2, random_state=0)
 OPTIONS: dict[str, Any] = {"C": 10.0, "gamma": 2.0, "budget": 20, "random_state": 0}
@@ -149,3 +154,26 @@ def test_without_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distributed, "get_client", nobody)
     with pytest.raises(ClusterError, match=r"make a dask.distributed.Client first"):
         fit(parts(0, 600))
+
+
+def test_an_asynchronous_client_is_refused(client: Any) -> None:
+    async def try_it() -> None:
+        async with Client(client.scheduler.address, asynchronous=True) as other:
+            with pytest.raises(TypeError, match="must not be asynchronous"):
+                DaskBudgetSVC(**OPTIONS).fit([dask.delayed(parts(0)[0])], client=other)
+
+    asyncio.run(try_it())
+
+
+def test_nobody_answers_where_results_are() -> None:
+    """Then every partition is a task, and whoever waits for these finds out why."""
+
+    class Silent(Cluster):
+        def __init__(self) -> None:
+            self._patience = 0.01
+            self.client = SimpleNamespace(scheduler=SimpleNamespace(who_has=self._nothing))
+
+        async def _nothing(self, **_: Any) -> None:
+            raise OSError("connection lost")
+
+    assert asyncio.run(Silent()._who_has(["a"])) == Whereabouts({}, {}, {})

@@ -54,6 +54,8 @@ class Cluster(Asker):
         if not isinstance(self.client, distributed.Client):
             message = f"client must be a distributed.Client, not a {type(client).__name__}"
             raise TypeError(message)
+        if self.client.asynchronous:
+            raise TypeError(_WAITS)
         self.traffic = Traffic()
         self._patience = patience
         self._fit, self._numbers = uuid4().hex[:8], count()
@@ -223,12 +225,16 @@ class Cluster(Asker):
             await asyncio.sleep(min(_LONGEST_NAP, _SHORTEST_NAP + _NAP * (now - begun)))
 
     async def _who_has(self, keys: list[str]) -> Whereabouts:
-        scheduler = self.client.scheduler
-        holders = await self._answer(scheduler.who_has(keys=keys))
-        if not all(holders.get(key) for key in keys):
-            return Whereabouts(holders, {}, {})
-        sizes = await self._answer(scheduler.nbytes(keys=keys, summary=False))
-        known = await self._answer(scheduler.identity(n_workers=-1))
+        """Ask who has results; where nobody answers, nobody has any: whoever waits for results finds out why."""
+        scheduler, nobody = self.client.scheduler, Whereabouts({}, {}, {})
+        try:
+            holders = await self._answer(scheduler.who_has(keys=keys))
+            if not all(holders.get(key) for key in keys):
+                return nobody
+            sizes = await self._answer(scheduler.nbytes(keys=keys, summary=False))
+            known = await self._answer(scheduler.identity(n_workers=-1))
+        except (ClusterError, KeyError):  # results may be lost in between
+            return nobody
         return Whereabouts(holders, sizes, known["workers"])
 
     async def _somebody(self) -> None:
@@ -262,8 +268,13 @@ class Cluster(Asker):
 
 
 _GONE = (
-    "the scheduler of the Dask cluster does not answer, or has called off what was asked of it: the model could not be "
-    "trained. Look at the log of the scheduler; a new cluster, and the same call, start anew"
+    "the scheduler of the Dask cluster does not answer, or has called off what was asked of it, as a restart of the workers "
+    "does: the model could not be trained. Look at the log of the scheduler if nobody did that; the same call starts anew, on a "
+    "new cluster if need be"
+)
+_WAITS = (
+    "client must not be asynchronous: a fit waits for what it asks. Make a Client with asynchronous=False, or fit in "
+    "another thread with a client of its own"
 )
 _NOBODY = (
     "the Dask cluster has had no worker for {:g} seconds: the model could not be trained. Start workers, or look into "

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import dask
@@ -49,7 +50,7 @@ def load(cluster: Cluster, X: Any, y: Any, weights: Any, budget: int) -> Data:
             f"{type(X).__name__}: for rows in memory there are the estimators of budgetsvm itself"
         )
         raise TypeError(message)
-    limit = min(cluster.memory_limits())
+    limit = min(cluster.memory_limits(), default=inf)
     names = _names(X)
     X, y, weights = _one_frame(_whole_rows(X, limit), y, weights)
     blocks = _partitions(X, "X")

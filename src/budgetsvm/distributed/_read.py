@@ -23,10 +23,15 @@ _COUNT_BYTES = 1 << 24
 
 @dataclass(frozen=True)
 class Stretch:
-    """Where some lines of a file begin, and how large the file was when that was decided."""
+    """Where some lines of a file begin, and how large the file was when that was decided.
+
+    And when it had changed last: blocks of a file that has changed since then have other names. Copies of a file on
+    several machines may have times of their own, so that nobody is refused for that.
+    """
 
     path: str
     size: int
+    changed: int  #: in nanoseconds
     start: int
     stop: int
 
@@ -42,7 +47,8 @@ def read_libsvm(
     """Return LIBSVM files as delayed blocks (X, y), for the estimators of this package.
 
     Nothing is read but the beginning of the first file, and all files once, by the current cluster, where `n_features` is
-    not given. Workers read the files themselves: these must be where every worker finds them.
+    not given. Workers read the files themselves: these must be where every worker finds them, and as they are
+    until a model is trained; a file of another size is refused.
 
     Parameters
     ----------
@@ -80,9 +86,9 @@ def read_libsvm(
         check_truth("zero_based", zero_based)
     files = [paths] if isinstance(paths, str | PathLike) else list(paths)
     stretches = [
-        Stretch(str(path), size, start, min(start + block_bytes, size))
+        Stretch(str(path), size, changed, start, min(start + block_bytes, size))
         for path in files
-        for size in [_size(Path(path))]
+        for size, changed in [_state(Path(path))]
         for start in range(0, size, block_bytes)
     ]
     if not stretches:
@@ -115,14 +121,16 @@ def _key(number: int, *what: Any) -> str:
     return f"read_libsvm-{dask.tokenize.tokenize(what)}-{number}"
 
 
-def _size(path: Path) -> int:
+def _state(path: Path) -> tuple[int, int]:
+    """Return the bytes of a file, and when it changed last."""
     if path.suffix in _COMPRESSED:
         message = (
             f"{path} is compressed: nobody can begin to read in the middle of it. Unpack it first, or read it by "
             "budgetsvm.streams on one machine"
         )
         raise ValueError(message)
-    return path.stat().st_size
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
 
 
 def _columns(stretches: Sequence[Stretch], first: int | None) -> Columns:
