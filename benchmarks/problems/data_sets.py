@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
-from budgetsvm._common.files import cache_folder
+from budgetsvm._common.files.complete import cache_folder
 from budgetsvm.datasets._catalogue import find_entry
 from budgetsvm.datasets._dataset import assemble
 from budgetsvm.datasets._entry import Entry, Scaling

@@ -13,12 +13,31 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import budgetsvm
 
 SECONDS = 60  # quick: 5
+READ = {}  # how the file is written, as {"sep": ";", "decimal": ",", "encoding": "latin-1"}
+WORDS = []  # columns that are numbers by name only, as codes of regions
+LEAVE_OUT = []  # columns that say nothing of rows to come
+
+if len(sys.argv) != 3:
+    sys.exit("a file and the column to predict, please: python train.py customers.csv stays")
 path, target = sys.argv[1:]
-table = pd.read_csv(path).dropna(subset=[target])  # a row without a label teaches nothing
-rows, labels = table.drop(columns=target), table[target]
-regression = pd.api.types.is_float_dtype(labels) or (
-    pd.api.types.is_integer_dtype(labels) and labels.nunique() > 50
-)
+table = pd.read_csv(path, **READ)
+if target not in table:
+    sys.exit(f"no column {target!r}, but {list(table)}: is READ how the file is written?")
+table = table.dropna(subset=[target])  # a row without a label teaches nothing
+rows, labels = table.drop(columns=[target, *LEAVE_OUT]), table[target]
+
+regression = labels.dtype.kind in "iuf" and ((labels % 1 != 0).any() or labels.nunique() > 50)
+if not regression:
+    if labels.dtype.kind == "f":  # whole numbers, beside gaps
+        labels = labels.astype(int)
+    counts = labels.value_counts()
+    if len(counts) > 100:
+        sys.exit(f"{target!r} has {len(counts):,} different words; numbers, if READ is mended?")
+    for label in counts.index[counts < 5]:
+        print(f"left out: the rows of {label!r}, of which there are {counts[label]}")
+    often = labels.isin(counts.index[counts >= 5])
+    rows, labels = rows[often], labels[often]
+print(f"{target}: " + ("a regression" if regression else f"{labels.nunique()} classes"))
 stratify = None if regression else labels
 parts = train_test_split(rows, labels, test_size=0.2, stratify=stratify, random_state=0)
 rows_train, rows_test, labels_train, labels_test = parts
@@ -26,11 +45,18 @@ rows_train, rows_test, labels_train, labels_test = parts
 # Gaps in numbers become the median, with a column that says so; those in words are a word of their own.
 numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
 words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=10, sparse_output=False)
-with_numbers = rows.select_dtypes("number").columns.tolist()
-with_words = [name for name in rows if name not in with_numbers and rows[name].nunique() <= 100]
-for name in rows.columns.difference([*with_numbers, *with_words]):
-    some = ", ".join(map(repr, rows[name].dropna().unique()[:3]))
-    print(f"left out: {name}, with {rows[name].nunique():,} different words ({some}, ...)")
+with_numbers, with_words = [], []
+for name, column in rows.items():
+    count, is_word = column.nunique(), name in WORDS or column.dtype.kind not in "iuf"
+    some = ", ".join(map(repr, column.dropna().unique()[:3].tolist()))
+    if count < 2:
+        print(f"left out: {name}, which is the same everywhere")
+    elif is_word and count > 100:
+        print(f"left out: {name}, with {count:,} different words ({some}, ...)")
+    elif column.dtype.kind in "iu" and not is_word and count == len(rows):
+        print(f"left out: {name}, another whole number in every row ({some}, ...)")
+    else:
+        (with_words if is_word else with_numbers).append(name)
 columns = make_column_transformer((numbers, with_numbers), (words, with_words))
 kind = budgetsvm.BudgetSVR if regression else budgetsvm.BudgetSVC
 machine = kind(C="tune", gamma="tune", time_limit=SECONDS, random_state=0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from budgetsvm._common.files import replacing
+from budgetsvm._common.files.complete import replacing
 
 
 def test_errors_name_the_file_that_is_meant(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The recipe's server: whatever columns a row has, it gets a label, or an answer that says what is wrong."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -89,3 +90,54 @@ def test_columns_that_are_not_known(server: str) -> None:
     assert status == 400
     assert "agee" in message
     assert "income" in message
+
+
+def train(folder: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    prepare(folder)
+    program = folder / "train.py"
+    text = program.read_text("utf-8")
+    for name, value in changes.items():
+        text = re.sub(rf"^{name} = \S+", f"{name} = {value}", text, flags=re.MULTILINE)
+    program.write_text(text, "utf-8")
+    return subprocess.run(
+        [sys.executable, "train.py", *words],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_labels_that_are_numbers_beside_gaps(tmp_path: Path) -> None:
+    """They are no fractions; and what says nothing of rows to come is left out."""
+    rng = np.random.default_rng(0)
+    x, code = rng.standard_normal(400), rng.integers(1, 9, 400)
+    y = np.where(np.arange(400) % 9 == 0, np.nan, (x > 0) ^ (code > 4))
+    table = pd.DataFrame(
+        {"id": np.arange(400) + 7, "x": x, "code": code, "same": 3, "none": np.nan}
+    )
+    table.assign(stays=y).to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays", WORDS='["code"]')
+    assert done.returncode == 0, done.stderr
+    assert "stays: 2 classes" in done.stdout
+    for name in ("id, another whole number in every row", "same, which is", "none, which is"):
+        assert f"left out: {name}" in done.stdout
+    assert float(done.stdout.split("right: ")[1].split("%")[0]) > 80
+
+
+def test_first_mistakes_are_told(tmp_path: Path) -> None:
+    lines = [f"{i},{i % 2},{'once' if i == 3 else 'often' if i % 2 else 'else'}" for i in range(80)]
+    text = "a;b;c\n" + "\n".join(lines).replace(",", ";")
+    (tmp_path / "table.csv").write_text(text, "utf-8")
+    for words, said in (
+        ((), "a file and the column to predict"),
+        (("table.csv", "c"), "is READ how the file is written?"),
+        (("table.csv", "d"), "no column 'd'"),
+    ):
+        done = train(tmp_path, *words)
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+    done = train(tmp_path, "table.csv", "c", READ='{"sep": ";"}')
+    assert done.returncode == 0, done.stderr
+    assert "left out: the rows of 'once', of which there are 1" in done.stdout

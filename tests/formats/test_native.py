@@ -21,7 +21,7 @@ from tools.frozen import frozen
 
 import budgetsvm
 from budgetsvm import BudgetSVC
-from budgetsvm._common.record_file import from_bytes, to_bytes
+from budgetsvm._common.files.records import from_bytes, to_bytes
 from budgetsvm._estimators.snapshots import snapshot_of
 from budgetsvm._formats.native import MODEL
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from fuzz.mutations import mutated
 
-from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
+from budgetsvm._common.files.records import FileKind, from_bytes, to_bytes
 from budgetsvm._common.records import Record
 
 _ODD: tuple[Any, ...] = (

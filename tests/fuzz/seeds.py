@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, save, to_libsvm
-from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
+from budgetsvm._common.files.records import FileKind, from_bytes, to_bytes
 from budgetsvm._estimators.checkpoints.contents import CHECKPOINT
 from budgetsvm._formats.native import MODEL
 

@@ -1,6 +1,7 @@
 """The page: of every kind of estimator, well formed, with nothing of the user's taken for HTML."""
 
 import re
+import sys
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -189,7 +190,7 @@ def test_a_search_without_a_machine_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("budgetsvm._report.report.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     model, X, y = subjects.binary()
     refused(ImportError, r"budgetsvm\[plot\]", model, X, y, tmp_path / "page.html")
 

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from budgetsvm._common.files import replacing
+from budgetsvm._common.files.complete import replacing
+from budgetsvm._common.files.records import FileKind, from_bytes, to_bytes
 from budgetsvm._common.public import public_in
-from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._estimators.snapshots import machine_of, snapshot_of
 from budgetsvm._formats.scalers import is_pipeline, read_scaler, scaler_record

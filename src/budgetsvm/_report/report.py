@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from budgetsvm._common.extras import extra
-from budgetsvm._common.files import replacing
+from budgetsvm._common.files.complete import replacing
 from budgetsvm._common.public import public_in
 from budgetsvm._diagnosis.subject import subject_of
 

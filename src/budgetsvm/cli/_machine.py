@@ -1,6 +1,6 @@
 """The machine that options of the command line ask for."""
 
-from typing import Any
+from typing import Any, Literal
 from warnings import warn
 
 import numpy as np
@@ -8,6 +8,9 @@ import numpy as np
 from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
 from budgetsvm._common.checks import check_number
 from budgetsvm._problem.target_scale import TargetScale
+from budgetsvm.cli._options.svm import BALANCED
+
+_MOST_CLASSES = 50  # that numbers are taken for without a word
 
 
 def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> Any:
@@ -23,9 +26,11 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
         name: options[name] for name in ("polish", "tol", "precision", "time_limit", "memory_limit")
     }
     own |= {"n_jobs": options["jobs"], "random_state": options["seed"], "verbose": verbose}
+    cost, epsilon = options["cost"], options["epsilon"]
     if kind == "svc":
+        _check_labels(y)
         machine: Any = BudgetSVC(
-            options["cost"],
+            1.0 if cost is None else cost,
             loss=_loss(options),
             class_weight=_class_weight(options["class_weight"], y),
             fit_intercept=True,
@@ -34,9 +39,14 @@ def make_machine(options: dict[str, Any], X: Any, y: Any, *, verbose: int) -> An
         )
     elif kind == "svr":
         # LIBSVM has C and epsilon in the units of the targets, and ours are relative to their scale.
-        check_number("epsilon", options["epsilon"], at_least=0.0)
+        if epsilon is not None:
+            check_number("epsilon", epsilon, at_least=0.0)
         scale = float(TargetScale.of(np.asarray(y, float)[:, np.newaxis], np.ones(len(y))).scale[0])
-        machine = BudgetSVR(options["cost"] / scale, epsilon=options["epsilon"] / scale, **own)
+        machine = BudgetSVR(
+            1.0 if cost is None else cost / scale,
+            epsilon=0.1 if epsilon is None else epsilon / scale,
+            **own,
+        )
     else:
         machine = BudgetOneClassSVM(nu=options["nu"], **own)
     if scaling == "relevance":
@@ -52,10 +62,33 @@ def _loss(options: dict[str, Any]) -> str:
     return "logistic" if options["probability"] == "1" else wanted or "hinge"
 
 
-def _class_weight(given: tuple[tuple[Any, float], ...], y: Any) -> dict[Any, float] | None:
+def _check_labels(y: Any) -> None:
+    """Say so where targets of a regression are about to be taken for labels."""
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "iuf":
+        return
+    fractions = labels[labels != np.floor(labels)]
+    if len(fractions):
+        message = f"labels are words or whole numbers, and not {fractions[0]:g}: say -s 3 if this is a regression"
+        raise ValueError(message)
+    count = len(np.unique(labels))
+    if count > _MOST_CLASSES:
+        message = (
+            f"{count} different numbers are taken for classes: say -s 3 if this is a regression"
+        )
+        warn(message, UserWarning, stacklevel=3)
+
+
+def _class_weight(
+    given: tuple[tuple[Any, float], ...], y: Any
+) -> dict[Any, float] | Literal["balanced"] | None:
     """Return weights by labels, which are strings where those of the data are."""
     if not given:
         return None
+    if BALANCED in given:
+        if len(given) > 1:
+            raise ValueError("--class-weight: either balanced, or weights of labels")
+        return "balanced"
     texts = np.asarray(y).dtype.kind not in "biuf"
     weights = {
         f"{label:g}" if texts and isinstance(label, float) else label: w for label, w in given

@@ -11,6 +11,7 @@ from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._output import quiet_option, text_of
 from budgetsvm.cli._stand_ins import import_sklearn
 
+_Q = '"'
 # Messages then go elsewhere, which they would not do if it was a file like others.
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
@@ -54,7 +55,7 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
     if out is None:
         click.echo(lines, nl=False)
     else:
-        from budgetsvm._common.files import replacing
+        from budgetsvm._common.files.complete import replacing
 
         with replacing(out, durable=True) as file:
             file.write(lines.encode())
@@ -80,13 +81,20 @@ def _lines(machine: Any, X: Any, found: Any, probability: bool, decision: bool) 
     if decision:
         rows: Any = np.atleast_2d(machine.decision_function(X).T).T
     elif probability:
-        head = f"labels {' '.join(text_of(label) for label in machine.classes_)}\n"
+        head = f"labels {' '.join(map(_word_of, machine.classes_))}\n"
         rows = (
-            [label, *values] for label, values in zip(found, machine.predict_proba(X), strict=True)
+            [_word_of(label), *values]
+            for label, values in zip(found, machine.predict_proba(X), strict=True)
         )
     else:
         rows = np.atleast_2d(found.T).T  # a regression may have several targets
     return head + "".join(f"{' '.join(map(text_of, row))}\n" for row in rows)
+
+
+def _word_of(label: Any) -> str:
+    """Return a label as one word of a line: in quotes where it has white space, or quotes."""
+    text = text_of(label)
+    return text if text.split() == [text] and '"' not in text else f'"{text.replace(_Q, 2 * _Q)}"'
 
 
 def _agreement(machine: Any, y: Any, found: Any) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from budgetsvm._common.checks import check_choice
-from budgetsvm._common.files import cache_folder
+from budgetsvm._common.files.complete import cache_folder
 from budgetsvm._common.public import public_in
 from budgetsvm.datasets._catalogue import find_entry, known_names
 from budgetsvm.datasets._dataset import Dataset, assemble

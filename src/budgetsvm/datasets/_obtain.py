@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from budgetsvm._common.files import locked, replacing
+from budgetsvm._common.files.complete import locked, replacing
 from budgetsvm.datasets._download import DownloadError, fetch
 from budgetsvm.datasets._entry import DataFile
 from budgetsvm.datasets._table_cache import forget_table, keep_table, read_table

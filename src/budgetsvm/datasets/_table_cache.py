@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy import sparse
 
-from budgetsvm._common.files import cache_folder, replacing
+from budgetsvm._common.files.complete import cache_folder, replacing
 from budgetsvm.datasets._tables import Table, parse_table
 
 # Part of the name of a cached file: raise it when the layout of the arrays changes.

@@ -12,7 +12,7 @@ from tools.frozen import frozen
 
 import budgetsvm
 from budgetsvm import BudgetSVR
-from budgetsvm._common.record_file import from_bytes, to_bytes
+from budgetsvm._common.files.records import from_bytes, to_bytes
 from budgetsvm._common.records import Record
 from budgetsvm._estimators.checkpoints.contents import CHECKPOINT, load_checkpoint
 from budgetsvm._estimators.snapshots import snapshot_of

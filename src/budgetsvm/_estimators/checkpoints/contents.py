@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from budgetsvm._common.record_file import FileKind, from_bytes, to_bytes
+from budgetsvm._common.files.records import FileKind, from_bytes, to_bytes
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.snapshot import check_plain, library
 

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, NoReturn, Self
 
 from budgetsvm._common.checks import check_number
-from budgetsvm._common.files import new_beside, replacing
+from budgetsvm._common.files.complete import new_beside, replacing
 from budgetsvm._common.saying import say
 from budgetsvm._estimators.checkpoints.contents import Contents, load_checkpoint
 

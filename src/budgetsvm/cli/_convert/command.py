@@ -118,7 +118,7 @@ def _identifier(name: str) -> str:
 def _write(machine: Any, kind: str, out: Path, options: dict[str, Any]) -> list[str]:
     """Write the file, and return what there is to say about it."""
     import budgetsvm
-    from budgetsvm._common.files import replacing
+    from budgetsvm._common.files.complete import replacing
 
     lines = []
     if kind == "native":

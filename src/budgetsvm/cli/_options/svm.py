@@ -1,5 +1,6 @@
 """The options that say which machine to train: LIBSVM's, with their meaning there, and our own."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ _INSTEAD = {
     "4": "nu-SVR is not offered: use -s 3, and choose epsilon by budgetsvm cv",
     "kernel 4": "precomputed kernels are not read from files: use the Python interface",
 }
+BALANCED = "balanced", math.nan
 _WEIGHT = re.compile(r"-w([-+.\w]+)$")
 
 
@@ -77,10 +79,12 @@ class _Weight(click.ParamType):  # type: ignore[type-arg]  # which older ones do
     name = "label=weight"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[Any, float]:
-        """Return a label, a number if it looks like one, and its weight."""
+        """Return a label, a number if it looks like one, and its weight; of "balanced", there is none."""
+        if value == BALANCED[0]:
+            return BALANCED
         label, found, weight = str(value).rpartition("=")
         if not found:
-            self.fail(f"{value!r} is not label=weight", param, ctx)
+            self.fail(f"{value!r} is not label=weight, nor 'balanced'", param, ctx)
         number: float = click.FLOAT.convert(weight, param, ctx)  # type: ignore[arg-type]
         try:
             return float(label), number
@@ -92,15 +96,27 @@ def _option(*names: str, **settings: Any) -> Callable[..., Any]:
     return click.option(*names, **settings)
 
 
+# What is given is in the units of the targets, as in LIBSVM; what is not must do for targets of any size.
+_RELATIVE = "; of svr, for targets of standard deviation 1"
 _OPTIONS = (
     _option("-s", "--svm-type", type=_Named(TYPES), default="svc", help="0, 2 or 3 in LIBSVM."),
     _option("-t", "--kernel", type=_Named(KERNELS, "kernel "), default="rbf", help="0 to 3."),
     _option("-d", "--degree", type=click.IntRange(1), default=3, help="Of poly."),
     _option("-g", "--gamma", type=_GammaType(), default="auto", help="auto: 1 / features."),
     _option("-r", "--coef0", type=float, default=0.0, help="Of poly and sigmoid."),
-    _option("-c", "--cost", type=float, default=1.0, help="C, the weight of training errors."),
+    _option(
+        "-c",
+        "--cost",
+        type=float,
+        help=f"C, the weight of training errors.  [default: 1{_RELATIVE}]",
+    ),
     _option("-n", "--nu", type=float, default=0.5, help="Share of outliers, of one-class."),
-    _option("-p", "--epsilon", type=float, default=0.1, help="Errors up to this are free, of svr."),
+    _option(
+        "-p",
+        "--epsilon",
+        type=float,
+        help=f"Errors up to this are free, of svr.  [default: 0.1{_RELATIVE}]",
+    ),
     _option("-B", "--budget", type=_BudgetType(), default="auto", help="Most terms of a model."),
     _option("-e", "--tol", type=float, default=0.01, help="Wanted duality gap, relative."),
     _option(
@@ -114,7 +130,7 @@ _OPTIONS = (
         "--class-weight",
         type=_Weight(),
         multiple=True,
-        help="C of a class is multiplied by it; also -wLABEL WEIGHT.",
+        help="C of a class is multiplied by it; also -wLABEL WEIGHT. balanced: rare classes weigh more, each as much as any.",
     ),
     _option("-m", "cache", type=float, hidden=True),
     _option("-h", "shrinking", type=int, hidden=True),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from budgetsvm._common.files import replacing
+from budgetsvm._common.files.complete import replacing
 from budgetsvm.streams import Block, Blocks
 
 _Vector = NDArray[np.float64]
@@ -136,7 +136,7 @@ def _numbered(block: Block) -> Block:
     if y is None:
         return X, np.zeros(X.shape[0])
     if y.dtype.kind not in "biuf":
-        message = f"labels of LIBSVM files are numbers, and these are words such as {str(y[0])!r}"
+        message = f"labels of LIBSVM files are numbers, and these are words such as {str(y[0])!r}: scale by budgetsvm train --scale range"
         raise ValueError(message)
     return X, y
 

@@ -35,6 +35,7 @@ _TYPES = {
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _METADATA = "__metadata__"
 _NO_SUM = "0" * 64  # in the place of the sum while it is computed
+_PICKLE, _LATEST_PROTOCOL = 0x80, 9  # how pickles begin
 _LARGEST_HEADER = 100_000_000  # that of safetensors
 _ALIGNMENT = 8
 _DEEPEST = 50  # records and lists within each other
@@ -127,7 +128,9 @@ def _split(buffer: memoryview, where: str, kind: FileKind) -> tuple[Record, memo
     """Return header and data, after a look at the checksum."""
     length = int.from_bytes(buffer[:8], "little")
     if len(buffer) < 10 or not 2 <= length <= _LARGEST_HEADER or buffer[8] != ord("{"):
-        _refuse(where, f"is not {kind.name}")
+        pickle = len(buffer) > 1 and buffer[0] == _PICKLE and 2 <= buffer[1] <= _LATEST_PROTOCOL
+        hint = ", but a pickle, it seems: open your own by joblib.load" if pickle else ""
+        _refuse(where, f"is not {kind.name}{hint}")
     if length > len(buffer) - 8:
         _refuse(where, f"is cut off: it has {len(buffer)} bytes of {8 + length} at least")
     text, data = bytes(buffer[8 : 8 + length]), buffer[8 + length :]

@@ -1,0 +1,1 @@
+"""Files: complete whenever they can be seen; records as files."""
