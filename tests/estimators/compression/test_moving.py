@@ -89,10 +89,9 @@ def test_sparse_terms_keep_their_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_gained_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """A narrow kernel: the terms of the larger model have much of the function each, and a few of them little of it.
 
-    How much nearer they come hangs on the larger model's last digits, as terms end up in one of many places that are the best
-    around: by 7 to 23 % on these data.
+    The values at these terms decide which points and coefficients are taken. The distance of the functions, which counts also
+    where there are no terms, may well stay what it was: it is 21 % less to 3 % more on these data, by the larger model's last digits.
     """
-    nearer = []
     for seed in range(4):
         X, y = make_moons(3000, noise=0.3, random_state=seed)
         big = BudgetSVC(C=1, gamma=20, budget=3000, random_state=0).fit(X[:1500], y[:1500])
@@ -100,9 +99,7 @@ def test_what_is_gained_without_data(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.mean(found.estimator.predict(X[1500:]) == big.predict(X[1500:])) > 0.99
         with monkeypatch.context() as nothing_moves:
             nothing_moves.setattr(moving, "_ITERATIONS", 0)
-            nearer.append(found.distance / compress(big, 60).distance)
-    assert max(nearer) < 1
-    assert np.mean(nearer) < 0.9
+            assert found.difference < 0.85 * compress(big, 60).difference
 
 
 def test_rows_unlike_those_to_come_do_little_harm() -> None:
