@@ -67,11 +67,8 @@ class SpreadMatrix(Matrix):
     @property
     def most_sampled(self) -> int:
         """Rows whose kernel values may come to the client, where a product takes less time than a round."""
-        return int(self._here // self._row_bytes)
-
-    @property
-    def _row_bytes(self) -> int:
-        return np.dtype(self.dtype).itemsize * max(1, self.basis.dimension)
+        size = np.dtype(self.dtype).itemsize * max(1, self.basis.dimension)
+        return int(self._here // size)
 
     def times(self, w: _Vector) -> _Vector:
         """Return f(x_i) of all rows."""
