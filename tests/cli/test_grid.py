@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,49 @@ def test_the_program_prints_a_table_and_words_for_train() -> None:
     assert score.startswith(f"Cross Validation Accuracy = {float(best[0][:-1]):.4g}"[:33])
     trained = run("train", "-q", *words.split(), "moons", "model")
     assert (trained.returncode, trained.stderr) == (0, "")
+
+
+OTHERS = [
+    "--scale standard --target side --header --format csv -wlabel 2 --jobs 1 --no-header",
+    "-t 1 -d 2 -r 0.5 -g 0.25 -B 30 --log2g null",
+    "-b 1 --seed 3 --precision double --memory-limit 1e9 --maintenance remove",
+    "-e 0.1 --class-weight balanced --delimiter ;",
+    "-w-1 2.5 -w1 0.1 --loss squared_hinge",
+    "-s 3 -p 0.1 --log2c null -c 3 --budgets 5,10 --time-limit 60 --no-halving -v 4",
+]
+
+
+@pytest.mark.parametrize("given", OTHERS)
+def test_the_last_line_trains_the_machine_that_was_scored(
+    given: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All options of the machine and of the file are in it, and none of the search."""
+    seen: list[dict[str, Any]] = []
+    best = {"C": 2.0, "gamma": 0.25, "score": 0.5}
+    best |= {"budget": 5} if "--budgets" in given else {}
+
+    def search(X: Any, y: Any, folds: int, options: dict[str, Any]) -> dict[str, Any]:
+        seen.append(dict(options))
+        return {"measure": "accuracy", "complete": True, "best": best, "cells": []}
+
+    monkeypatch.setattr("budgetsvm.cli._grid.search.search", search)
+    monkeypatch.setattr("budgetsvm.cli._cv.read_data", lambda *_: (X, Y, None))
+    monkeypatch.setattr("budgetsvm.cli._cv.lines_of", lambda _: [])
+    assert cli.main(["cv", "--grid", "-q", *given.split(), "moons"]) == 0
+    words = shlex.split(capsys.readouterr().out.splitlines()[-1])
+    monkeypatch.setattr("budgetsvm.cli._train._train", lambda *given: seen.append(given[-1]))
+    assert cli.main(["train", "-q", *words, "moons", "model"]) == 0
+    searched, trained = seen
+    chosen = {"cost": 2.0, **{name: best[name] for name in ("gamma", "budget") if name in best}}
+    for name in trained.keys() & searched.keys() - {"quiet", "as_json", "time_limit"}:
+        assert trained[name] == chosen.get(name, searched[name])
+    assert trained["time_limit"] is None
+
+
+@pytest.mark.parametrize("word", ["-c", "-g"])
+def test_train_says_who_tunes(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["train", word, "tune", "moons"]) == 2
+    assert "budgetsvm cv --grid" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.sampled(4)

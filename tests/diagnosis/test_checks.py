@@ -93,6 +93,13 @@ def test_a_rare_class_that_is_found_is_no_problem() -> None:
     assert "balance" not in advice(BudgetSVC(budget=50, random_state=0).fit(X, y), X, y)
 
 
+def test_a_class_too_rare_to_tell_is_not_called_fine() -> None:
+    X, y = rare()
+    y[np.flatnonzero(y)[4:]] = 0
+    looked = diagnose(BudgetSVC(budget=50, random_state=0).fit(X, y), X, y)
+    assert "class 1 has 4 of the rows" in dict(looked.skipped)["balance"]
+
+
 # ---- labels ----
 
 

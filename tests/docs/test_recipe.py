@@ -1,6 +1,7 @@
 """The recipe's server: whatever columns a row has, it gets a label, or an answer that says what is wrong."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -39,9 +40,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def answer(server: str, rows: object) -> tuple[int, str]:
+    return answer_to(server, json.dumps(rows).encode())
+
+
+def answer_to(server: str, text: bytes) -> tuple[int, str]:
     for _ in range(600):
         try:
-            with urlopen(server, json.dumps(rows).encode(), timeout=60) as reply:
+            with urlopen(server, text, timeout=60) as reply:
                 return reply.status, reply.read().decode()
         except HTTPError as error:
             return error.code, error.read().decode()
@@ -90,6 +95,56 @@ def test_columns_that_are_not_known(server: str) -> None:
     assert status == 400
     assert "agee" in message
     assert "income" in message
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("age", "old"),
+        ("age", [30]),
+        ("income", {"a": 1}),
+        ("visits", math.inf),
+        ("age", 10**400),
+        ("city", ["Herne"]),
+        ("plan", {}),
+    ],
+)
+def test_values_that_a_column_cannot_have(server: str, column: str, value: object) -> None:
+    status, message = answer(server, [ROW, {**ROW, column: value}])
+    assert status == 400
+    assert f"{column} is a" in message
+
+
+@pytest.mark.parametrize("value", ["30", 1e300, -5, True])
+def test_all_that_is_a_number(server: str, value: object) -> None:
+    assert answer(server, [{**ROW, "age": value}])[0] == 200
+
+
+@pytest.mark.parametrize("value", [5, True, "nowhere", ""])
+def test_all_that_is_a_word(server: str, value: object) -> None:
+    assert answer(server, [ROW, {**ROW, "city": value}])[0] == 200
+
+
+@pytest.mark.parametrize("text", [b"", b"[{", b"age=30", b"\xff"])
+def test_what_is_no_json(server: str, text: bytes) -> None:
+    status, message = answer_to(server, text)
+    assert status == 400
+    assert "this is not JSON" in message
+
+
+def test_a_port_that_is_taken(server: str, tmp_path: Path) -> None:
+    answer(server, [ROW])  # it is there
+    folder = next(tmp_path.parent.glob("recipe*"))
+    for port in (server.rpartition(":")[2], "99999", "http"):
+        done = subprocess.run(
+            [sys.executable, "serve.py", "model.joblib", port],
+            cwd=folder,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"port {port} cannot be had")
 
 
 def train(folder: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -191,6 +192,18 @@ def test_tables_with_words() -> None:
     rows = {name: table[[name]].to_numpy(np.float32) for name in ("a", "n")}
     found = session.run(["label"], {**rows, "city": table[["city"]].to_numpy(object)})[0]
     assert_array_equal(found, model.predict(table))
+
+
+@pytest.mark.parametrize("scaler", [[], [StandardScaler()]], ids=["alone", "scaled"])
+@pytest.mark.parametrize("kind", [BudgetSVC, BudgetFeatures])
+def test_columns_that_onnx_would_not_make(scaler: list, kind: Any) -> None:
+    """Those that say where numbers were missing: skl2onnx passes over them without a word."""
+    rows = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X)
+    model = make_pipeline(SimpleImputer(add_indicator=True), *scaler, kind(budget=20)).fit(rows, Y)
+    with pytest.raises(ValueError, match="add_indicator"):
+        to_onnx(model, rows.astype(np.float32))
+    whole = make_pipeline(SimpleImputer(add_indicator=True), *scaler, kind(budget=20)).fit(X, Y)
+    assert to_onnx(whole, X.astype(np.float32))  # nothing is missing: there are no such columns
 
 
 def test_a_model_without_terms() -> None:

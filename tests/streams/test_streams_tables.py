@@ -125,7 +125,10 @@ def test_several_tables_make_one_stream(tmp_path):
         ("1,2", "2 columns, where 3 are expected"),
         ("1,2,3,4", "4 columns, where 3 are expected"),
         ('1,"2,5",3,"4"', "4 columns, where 3 are expected"),
-        ('1,"2,5",3', "column 'b': the value '2,5' is not a number; write decimals with a point"),
+        (
+            '1,"2,5",3',
+            "column 'b': the value '2,5' is not a number; if commas stand before decimals, say decimal=','",
+        ),
         ("1,2,\xff", "this is not UTF-8 text"),
     ],
 )

@@ -63,7 +63,11 @@ def check_balance(subject: Subject) -> Finding | str:
     right = np.bincount(codes, weights=subject.predicted == subject.y)
     shares, recalls = counts / len(subject), right / counts
     rarest = int(np.argmin(counts))
-    missed = (shares < _RARE / len(labels)) & (counts >= _FEWEST) & (recalls < _HALF)
+    missed = (shares < _RARE / len(labels)) & (recalls < _HALF)
+    if missed[counts < _FEWEST].any() and not missed[counts >= _FEWEST].any():
+        few = int(np.argmin(np.where(missed, counts, np.inf)))
+        return f"class {_plain(labels[few])} has {counts[few]} of the rows, too few to tell how many of its rows are found"
+    missed &= counts >= _FEWEST
     worst = int(np.argmin(np.where(missed, recalls, np.inf))) if missed.any() else rarest
     sentence = (
         f"class {_plain(labels[worst])} has {percent(shares[worst])} of the rows, and of these {percent(recalls[worst])} are "

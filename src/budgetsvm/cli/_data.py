@@ -34,6 +34,11 @@ _OPTIONS = (
         help="The table has no labels: all columns are features. predict finds that out.",
     ),
     click.option("--delimiter", help="Between the values of CSV files.  [default: , or a tab]"),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Before the decimals of numbers in CSV files; with a comma, values have ; between them.  [default: .]",
+    ),
     click.option("--header/--no-header", default=None, help="Whether CSV files begin with names."),
     click.option(
         "--zero-based/--one-based", default=None, help="Where indices in LIBSVM files start."
@@ -42,7 +47,9 @@ _OPTIONS = (
 
 
 #: What these options are called in Python.
-DATA_OPTIONS = (*("format", "target", "labels", "unlabelled", "delimiter", "header", "zero_based"),)
+DATA_OPTIONS = (
+    *("format", "target", "labels", "unlabelled", "delimiter", "decimal", "header", "zero_based"),
+)
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,7 +76,7 @@ def open_data(
     """
     given: dict[str, Any] = {"format": options.pop("format"), **more}
     unlabelled = options.pop("unlabelled")
-    for name in ("delimiter", "header", "zero_based", "target", "labels"):
+    for name in ("delimiter", "decimal", "header", "zero_based", "target", "labels"):
         value = options.pop(name)
         if value is not None:
             given["y" if name == "labels" else name] = _column(value) if name == "target" else value

@@ -54,17 +54,41 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
         facts["R2"] = r2(y, found)
         return facts
     y = true_labels(machine, y)
-    if not hasattr(machine, "classes_"):
+    if hasattr(machine, "classes_"):
+        _check_known(y, machine.classes_)
+    else:
         facts["share inside"] = float((found > 0).mean())
     facts["accuracy"] = accuracy(y, found)
     if not hasattr(machine, "classes_") or len(machine.classes_) == 2:
-        both = len(np.unique(y)) == 2
+        both = np.array_equal(np.unique(y), getattr(machine, "classes_", (-1, 1)))
         facts["AUC"] = (
             float(metrics.roc_auc_score(y, machine.decision_function(X))) if both else float("nan")
         )
     if hasattr(machine, "classes_"):
         facts |= _class_facts(y, found, machine.classes_)
     return facts
+
+
+def _check_known(y: Any, classes: Any) -> None:
+    """Say so where labels of the file are none of the model: their rows count as mistakes."""
+    import numpy as np
+
+    words, known_words = (labels.dtype.kind not in "biuf" for labels in (y, classes))
+    if words != known_words:
+        file, model = (
+            f"{'words' if words else 'numbers'} ({text_of(labels[0])}, ...)"
+            for words, labels in ((words, y), (known_words, classes))
+        )
+        message = f"labels are {file} in the file and {model} in the model: is that the column of the labels?"
+        raise ValueError(message)
+    unknown, counts = np.unique(y[~np.isin(y, classes)], return_counts=True)
+    if len(unknown):
+        some, known = (
+            ", ".join(map(text_of, labels[:_MANY])) + (", ..." if len(labels) > _MANY else "")
+            for labels in (unknown, classes)
+        )
+        message = f"budgetsvm: warning: {counts.sum():,} rows have labels that the model does not know: {some}; it knows {known}"
+        click.echo(message, err=True)
 
 
 def _class_facts(y: Any, found: Any, classes: Any) -> dict[str, Any]:

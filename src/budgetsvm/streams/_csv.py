@@ -25,6 +25,8 @@ from budgetsvm.streams._table_columns import ADVICE, Column, Target, choose_colu
 from budgetsvm.streams._text import read_lines, uncompressed_suffix
 from budgetsvm.streams._text_blocks import TextBlock, extent, numbered, text_blocks
 
+_USUAL = {".": ",", ",": ";"}  # delimiters, by what stands before decimals
+_WITH_POINTS = str.maketrans(",.", ".,")  # of numbers with a decimal comma
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
@@ -41,14 +43,17 @@ class CsvBlocks(Blocks):
         features: Sequence[Column] | None,
         header: bool | str,
         delimiter: str | None,
+        decimal: str,
         labels: str,
     ) -> None:
         super().__init__(paths, rows)
         tabs = uncompressed_suffix(paths[0]) == ".tsv"
-        self._delimiter = delimiter or ("\t" if tabs else ",")
+        self._delimiter = delimiter or ("\t" if tabs else _USUAL[decimal])
+        self._commas = decimal == ","
         self._labels = labels
         path, head = self._head()
-        self._header = has_header(head, target, features) if header == "auto" else bool(header)
+        numbers = [list(map(self._with_points, row)) for row in head]
+        self._header = has_header(numbers, target, features) if header == "auto" else bool(header)
         self._guessed = header == "auto" and not self._header
         names = [name.strip() for name in head[0]] if self._header else None
         self._columns = choose_columns(path, names, len(head[0]), target, features)
@@ -140,7 +145,7 @@ class CsvBlocks(Blocks):
         for place, line in numbered(block):
             if _is_row(line):
                 assert self._columns.target is not None
-                text = self._split(line, place)[self._columns.target].strip()
+                text = self._with_points(self._split(line, place)[self._columns.target].strip())
                 if _INTEGER.fullmatch(text) and int(text) != float(text):
                     where = f"{place}, {self._columns.describe(self._columns.target)}"
                     message = f"{where}: {inexact(text)}; or say labels='string'"
@@ -157,6 +162,7 @@ class CsvBlocks(Blocks):
     def _numbers(self, rows: list[str], *, strings: bool) -> Block:
         """Return the features, and labels that are numbers."""
         features, target = self._columns.features, self._columns.target
+        rows = [*map(self._with_points, rows)] if self._commas else rows
         missing = (
             2 * self._delimiter
         )  # nothing but delimiters: NumPy would take fifty times as much
@@ -210,14 +216,15 @@ class CsvBlocks(Blocks):
             values = self._split(line, place)
             for position in used:
                 is_label = position == self._columns.target
-                flaw = _flaw(values[position].strip(), is_label=is_label, strings=strings)
+                value = values[position].strip()
+                number = self._with_points(value)
+                flaw = _flaw(value, number, is_label=is_label, strings=strings)
                 if flaw is not None:
                     # The one mistake that a wrong guess about the header leads to.
                     if self._guessed and place.endswith(", line 1"):
                         flaw += "; say header=True if this line holds the names of the columns"
                     elif flaw.endswith(_WORD):
-                        comma = is_number(values[position].strip().replace(",", "."))
-                        flaw += f"; {'write decimals with a point' if comma else ADVICE}"
+                        flaw += f"; {self._advice(value)}"
                     return ValueError(f"{place}, {self._columns.describe(position)}: {flaw}")
         return ValueError(f"{extent(block)}: {otherwise}")
 
@@ -226,7 +233,19 @@ class CsvBlocks(Blocks):
         values, target = self._split(line, place), self._columns.target
         if target is None or len(values) != self._columns.count:
             return False
-        return not is_number(values[target])
+        return not is_number(self._with_points(values[target]))
+
+    def _with_points(self, text: str) -> str:
+        """Return text whose numbers are written as Python has them; a thousands separator makes none."""
+        return text.translate(_WITH_POINTS) if self._commas else text
+
+    def _advice(self, value: str) -> str:
+        """Say what to do about a value that is no number as it stands."""
+        if not is_number(value.replace(",", "").replace(".", "")):
+            return ADVICE
+        if self._commas:
+            return "with decimal=',' numbers have one comma at most, and no points"
+        return "if commas stand before decimals, say decimal=','; thousands have no marks"
 
     def _split(self, line: bytes, place: str) -> list[str]:
         return split(self._decode(line, place), self._delimiter, place)
@@ -235,27 +254,33 @@ class CsvBlocks(Blocks):
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
-            message = f"{place}: this is not UTF-8 text ({error.reason} at byte {error.start})"
+            message = f"{place}: this is not UTF-8 text ({error.reason} at byte {error.start}): {_ENCODINGS}"
             raise ValueError(message) from None
 
 
 _WORD = " is not a number"
+_ENCODINGS = "make it such by iconv -f WINDOWS-1252 -t UTF-8, or -f UTF-16, whichever it is"
 
 
 def _is_row(line: bytes) -> bool:
     return line.strip(b" \r\n") != b""  # tabs may stand between missing values
 
 
-def _flaw(value: str, *, is_label: bool, strings: bool) -> str | None:
-    """Say what is wrong with a value, if anything."""
+def _flaw(value: str, number: str, *, is_label: bool, strings: bool) -> str | None:
+    """Say what is wrong with a value, which is such a number if any, if anything."""
     what = "the label" if is_label else "the value"
     if not value:
-        return f"{what} is missing; leave the row out, or fill it in"
+        return f"{what} is missing; {_remedy(is_label)}"
     if is_label and strings:
         return None
-    if not is_number(value):
+    if not is_number(number):
         hint = "; say labels='string' if labels are not numbers" if is_label else ""
         return f"{what} {value!r}{_WORD}{hint}"
-    if not math.isfinite(float(value)):
-        return f"{what} {value!r} is not finite; leave the row out, or fill it in"
+    if not math.isfinite(float(number)):
+        return f"{what} {value!r} is not finite; {_remedy(is_label)}"
     return None
+
+
+def _remedy(is_label: bool) -> str:
+    out = "leave the row out"
+    return out if is_label else f"{out}, or fill it in, as SimpleImputer of scikit-learn does"

@@ -22,12 +22,12 @@ _READERS: dict[str, Callable[..., Blocks]] = {
 }
 _OPTIONS = {
     "libsvm": ("zero_based",),
-    "csv": ("target", "features", "header", "delimiter", "labels"),
+    "csv": ("target", "features", "header", "delimiter", "decimal", "labels"),
     "parquet": ("target", "features"),
     "arrow": ("target", "features"),
     "numpy": ("target", "y"),
 }
-_DEFAULTS = {"header": "auto", "labels": "auto", "zero_based": "auto"}
+_DEFAULTS = {"header": "auto", "decimal": ".", "labels": "auto", "zero_based": "auto"}
 
 
 @public_in("budgetsvm.streams")
@@ -41,6 +41,7 @@ def read_blocks(
     features: Iterable[Column] | None = None,
     header: bool | Literal["auto"] = "auto",
     delimiter: str | None = None,
+    decimal: Literal[".", ","] = ".",
     labels: Literal["auto", "number", "string"] = "auto",
     y: PathLike | None = None,
     zero_based: bool | Literal["auto"] = "auto",
@@ -77,7 +78,10 @@ def read_blocks(
         first row for names if columns are asked for by name, if it has no numbers, or if it has a word
         where the second row has a number. Names that are all numbers go unnoticed: say True.
     delimiter : str, default=None
-        What stands between the values of a CSV file. None means a tab for .tsv and a comma otherwise.
+        What stands between the values of a CSV file. None means a tab for .tsv and a comma otherwise, or a semicolon
+        if numbers have commas.
+    decimal : {".", ","}, default="."
+        What stands before the decimals of numbers in CSV files.
     labels : {"auto", "number", "string"}, default="auto"
         Whether the labels of CSV files are numbers; "auto" goes by the first row. (Parquet files know.)
     y : str or path-like, default=None
@@ -122,6 +126,7 @@ def read_blocks(
         "features": _as_list(features),
         "header": header,
         "delimiter": delimiter,
+        "decimal": decimal,
         "labels": labels,
         "y": None if y is None else find_files(y)[0],
         "zero_based": zero_based,
@@ -150,6 +155,7 @@ def _as_list(features: Iterable[Column] | None) -> list[Column] | None:
 def _check_values(options: dict[str, Any]) -> None:
     """Raise an error if an option makes no sense in any format."""
     check_choice("labels", options["labels"], ("auto", "number", "string"))
+    check_choice("decimal", options["decimal"], (".", ","))
     for name in ("header", "zero_based"):
         if options[name] != "auto" and not isinstance(options[name], bool):
             message = f'{name} must be True, False or "auto", not {options[name]!r}'
@@ -157,6 +163,9 @@ def _check_values(options: dict[str, Any]) -> None:
     delimiter = options["delimiter"]
     if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
         message = f"delimiter must be a single character, not {delimiter!r}"
+        raise ValueError(message)
+    if options["decimal"] == "," and delimiter in (",", "."):
+        message = f"delimiter={delimiter!r} cannot be told from numbers with decimal=','"
         raise ValueError(message)
 
 

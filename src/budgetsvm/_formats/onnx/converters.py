@@ -12,7 +12,13 @@ from budgetsvm._estimators.relevance.scaler import RelevanceScaler
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._formats.onnx.graph import DOUBLE, INT64, Graph
-from budgetsvm._formats.onnx.types import output_names, output_type, parser_for, set_types
+from budgetsvm._formats.onnx.types import (
+    check_columns,
+    output_names,
+    output_type,
+    parser_for,
+    set_types,
+)
 from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 
@@ -42,6 +48,7 @@ def register() -> None:
 
 
 def _begin(scope: Any, operator: Any, container: Any) -> tuple[Graph, str, Any]:
+    check_columns(operator)
     graph = Graph(scope, container)
     return graph, graph.rows([one.full_name for one in operator.inputs]), output_type(operator)
 

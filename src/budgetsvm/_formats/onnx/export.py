@@ -40,6 +40,8 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     ------
     ImportError
         If skl2onnx is missing.
+    ValueError
+        If steps of a pipeline would make other columns there, as those that skl2onnx knows in part do.
 
     Examples
     --------
@@ -55,6 +57,7 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     with extra("onnx", "ONNX needs skl2onnx"):
         import skl2onnx
     from budgetsvm._formats.onnx.converters import register
+    from budgetsvm._formats.onnx.types import UNKNOWN_STEP
 
     register()
     if sparse.issparse(X):
@@ -67,13 +70,19 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
     columns = _columns_with_words(X)
-    return skl2onnx.to_onnx(
-        estimator,
-        None if columns else X,
-        initial_types=columns,
-        target_opset=target_opset,
-        options=options,
-    )
+    try:
+        return skl2onnx.to_onnx(
+            estimator,
+            None if columns else X,
+            initial_types=columns,
+            target_opset=target_opset,
+            options=options,
+        )
+    except RuntimeError as error:  # in a scaler, of columns that are more than it knows
+        if "Mismatch between expected shape" not in str(error):
+            raise
+        message = f"the steps of the pipeline do not fit together in ONNX: {UNKNOWN_STEP}"
+        raise ValueError(message) from error
 
 
 def _columns_with_words(X: Any) -> list[tuple[str, Any]] | None:

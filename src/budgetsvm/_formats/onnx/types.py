@@ -38,6 +38,23 @@ def parser_for(alias: str) -> Callable[..., Any]:
     return parse
 
 
+UNKNOWN_STEP = "skl2onnx does not know all that a step before it does (add_indicator of SimpleImputer, say): export the machine alone, or use steps without it"
+
+
+def check_columns(operator: Any) -> None:
+    """Refuse a graph whose steps before a machine make other columns than those of the pipeline do."""
+    widths: list[Any] = [
+        one.type.shape[1] if len(one.type.shape) > 1 else None for one in operator.inputs
+    ]
+    machine = operator.raw_operator
+    if None not in widths and sum(widths) != machine.n_features_in_:
+        name, count = type(machine).__name__, machine.n_features_in_
+        message = (
+            f"{name} wants {count} columns, and would get {sum(widths)} in ONNX: {UNKNOWN_STEP}"
+        )
+        raise ValueError(message)
+
+
 def _is_double(operator: Any) -> bool:
     from skl2onnx.common.data_types import DoubleTensorType
 

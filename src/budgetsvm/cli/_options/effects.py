@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
-from click.core import ParameterSource
+
+from budgetsvm.cli._options.given import was_given
 
 Options = Mapping[str, Any]
 
@@ -90,7 +91,7 @@ def warn_without_effect(options: Options) -> None:
     if options.get("quiet"):
         return
     for rule in _RULES[str(context.info_name)]:
-        if _was_given(context, rule.name) and not rule.has_effect(options):
+        if was_given(context, rule.name) and not rule.has_effect(options):
             click.echo(f"budgetsvm: warning: {rule.shown} has no effect {rule.why_not}", err=True)
 
 
@@ -98,12 +99,7 @@ def refuse_without_effect(names: Sequence[str], reason: str) -> None:
     """Refuse options of the present command that would do nothing, for this reason, if one of them was given."""
     context = click.get_current_context()
     for name in names:
-        if _was_given(context, name):
+        if was_given(context, name):
             shown = f"--{name.replace('_', '-')}"
             message = f"{shown} would have no effect: {reason}"
             raise click.UsageError(message)
-
-
-def _was_given(context: click.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source not in (None, ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP)

@@ -15,6 +15,7 @@ _WORDS = (
     (r"header=True", "--header"),
     (r"header=False", "--no-header"),
     (rf"delimiter={_TEXT}", r"--delimiter '\1'"),
+    (rf"decimal={_TEXT}", r"--decimal '\1'"),
     (rf"precision={_TEXT}", "more digits"),
 )
 

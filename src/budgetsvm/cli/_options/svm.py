@@ -57,6 +57,19 @@ class _Named(click.ParamType):  # type: ignore[type-arg]  # which older ones do 
         return self.fail(f"{text!r}: {hint}", param, ctx)
 
 
+_TUNE = "is found by budgetsvm cv --grid, which ends with the options for train"
+
+
+class _Cost(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
+    name = "float"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a number."""
+        if value == "tune":
+            self.fail(f"C {_TUNE}", param, ctx)
+        return click.FLOAT.convert(value, param, ctx)
+
+
 class _GammaType(click.ParamType):  # type: ignore[type-arg]  # which older ones do not take
     name = "number|scale|auto"
 
@@ -64,6 +77,8 @@ class _GammaType(click.ParamType):  # type: ignore[type-arg]  # which older ones
         """Return a number or a name."""
         if value in ("scale", "auto"):
             return value
+        if value == "tune":
+            self.fail(f"gamma {_TUNE}", param, ctx)
         return click.FLOAT.convert(value, param, ctx)
 
 
@@ -107,7 +122,7 @@ _OPTIONS = (
     _option(
         "-c",
         "--cost",
-        type=float,
+        type=_Cost(),
         help=f"C, the weight of training errors.  [default: 1{_RELATIVE}]",
     ),
     _option("-n", "--nu", type=float, default=0.5, help="Share of outliers, of one-class."),

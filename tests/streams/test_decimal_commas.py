@@ -1,0 +1,81 @@
+"""CSV files whose numbers have a comma before the decimals, as spreadsheets write them in half of the world."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from tools.files import join, write
+
+from budgetsvm import cli
+from budgetsvm.streams import read_blocks
+
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame(RNG.normal(size=(40, 3)) * [1, 1e9, 1e-9], columns=["a,b", "c.d", "e"])
+FRAME["y"] = RNG.normal(size=40)
+WORDS = FRAME.assign(y=np.where(FRAME["y"] > 0, "3,5 or more", "less; or 1.000"))
+
+
+@pytest.mark.parametrize("mark", [None, ";", "\t", "|"])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("features", [None, [2, 0]])
+@pytest.mark.parametrize("frame", [FRAME, WORDS], ids=["numbers", "strings"])
+def test_what_pandas_wrote(tmp_path, mark, header, features, frame):
+    text = frame.to_csv(index=False, header=header, sep=mark or ";", decimal=",")
+    path = write(tmp_path / "a.csv", text)
+    blocks = read_blocks(path, target=3, features=features, decimal=",", delimiter=mark)
+    values, labels = join(blocks)
+    assert_array_equal(values, FRAME.to_numpy()[:, features or [0, 1, 2]])
+    assert_array_equal(labels, frame["y"])
+    if header:
+        assert blocks.feature_names == [["a,b", "c.d", "e"][k] for k in features or [0, 1, 2]]
+
+
+def test_values_in_quotation_marks(tmp_path):
+    path = write(tmp_path / "a.tsv", '"1,5"\t"-2,25"\t"a,b"\n3\t"4e-1"\tc.d\n')
+    values, labels = join(read_blocks(path, target=2, decimal=","))
+    assert_array_equal(values, [[1.5, -2.25], [3, 0.4]])
+    assert labels.tolist() == ["a,b", "c.d"]
+
+
+@pytest.mark.parametrize("value", ["1.5", "1.234,5", "1,234,5", "1.234"])
+def test_points_are_no_decimals_then(tmp_path, value):
+    path = write(tmp_path / "a.csv", f"x;y\n1;1\n{value};1\n")
+    with pytest.raises(ValueError, match=rf"line 3, column 'x': the value '{value}' .* no points"):
+        list(read_blocks(path, target="y", decimal=","))
+
+
+def test_labels_that_double_precision_does_not_have(tmp_path):
+    path = write(tmp_path / "a.csv", f"x;y\n1,5;1\n2,5;{2**53 + 1}\n")
+    with pytest.raises(ValueError, match="line 3, column 'y'"):
+        list(read_blocks(path, target="y", decimal=","))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"decimal": ";"}, "decimal must be one of"),
+        ({"decimal": ",", "delimiter": ","}, "cannot be told from numbers"),
+        ({"decimal": ",", "delimiter": "."}, "cannot be told from numbers"),
+    ],
+)
+def test_bad_options(tmp_path, options, message):
+    path = write(tmp_path / "a.csv", "x;y\n1;1\n")
+    with pytest.raises(ValueError, match=message):
+        read_blocks(path, target="y", **options)
+
+
+def test_other_formats_have_no_such_thing(tmp_path):
+    path = write(tmp_path / "a.libsvm", "1 1:2\n")
+    with pytest.raises(ValueError, match="decimal=',' is for csv files"):
+        read_blocks(path, decimal=",")
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    path = write(tmp_path / "a.csv", WORDS.to_csv(index=False, sep=";", decimal=","))
+    model = str(tmp_path / "a.bsvm")
+    table = ["--target", "y", "--decimal", ","]
+    assert cli.main(["train", "-q", *table, "--scale", "standard", str(path), model]) == 0
+    assert cli.main(["evaluate", *table, str(path), model]) == 0
+    assert "accuracy" in capsys.readouterr().out
+    assert cli.main(["train", "-q", "--target", "y", "--delimiter", ";", str(path), model]) == 1
+    assert "say --decimal ','" in capsys.readouterr().err
