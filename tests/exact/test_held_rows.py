@@ -27,8 +27,8 @@ class _Matrix:
         self.asked[rows] += 1
         out[...] = self.values[rows]
 
-    def held(self) -> HeldRows:
-        return HeldRows(len(self.values), np.dtype(np.float64), self.evaluate)
+    def held(self, *, grows: bool = True) -> HeldRows:
+        return HeldRows(len(self.values), np.dtype(np.float64), self.evaluate, grows=grows)
 
     def check(self, held: HeldRows, rows: NDArray[np.int64]) -> None:
         assert (held.places[rows] >= 0).all()
@@ -40,6 +40,7 @@ class _Matrix:
 @pytest.fixture
 def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(held_rows, "_ROOM", 1)
+    monkeypatch.setattr(held_rows, "_FIXED_ROOM", 1)
     monkeypatch.setattr(held_rows, "_FEWEST", 20)
 
 
@@ -84,7 +85,18 @@ def test_there_is_more_room_for_rows_that_come_again() -> None:
         for start in range(0, 60, 20):
             held.hold(np.arange(start, start + 20))
     assert (held.places >= 0).all()
-    assert matrix.asked.max() < 10
+    assert matrix.asked.max() < 16
+
+
+@pytest.mark.usefixtures("little_room")
+def test_room_that_is_fixed_stays_so() -> None:
+    rng, matrix = np.random.default_rng(0), _Matrix(60)
+    held = matrix.held(grows=False)
+    for _ in range(100):
+        rows = rng.choice(60, 20, replace=False)
+        held.hold(rows)
+        matrix.check(held, rows)
+    assert len(held.values) == np.count_nonzero(held.places >= 0) == 20
 
 
 @pytest.mark.usefixtures("little_room")
@@ -115,8 +127,8 @@ def test_kernel_values_go_with_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[weakref.ref[HeldRows]] = []
     make = Groups.rows_of_first
 
-    def seen(groups: Groups) -> HeldRows:
-        held = make(groups)
+    def seen(groups: Groups, *given: Any, **named: Any) -> HeldRows:
+        held = make(groups, *given, **named)
         made.append(weakref.ref(held))
         return held
 
@@ -130,3 +142,23 @@ def test_kernel_values_go_with_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
         assert made[0]() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pairs_of_many_rows_are_the_same_machine(
+    n_jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their kernel values come as they are asked for, those of other pairs are all there: one machine, whatever is many."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 4))
+    y = np.digitize(X[:, 0] * X[:, 1] + rng.standard_normal(900), [-2.0, 0.0, 0.5])  # uneven
+    values = []
+    for many in (0, 400, 10**6):
+        monkeypatch.setattr("budgetsvm._exact.blocks._MANY_ROWS", many)
+        machine = BudgetSVC(
+            tol=1e-5, n_jobs=n_jobs, precision="double", decision_function_shape="ovo"
+        )
+        values.append(machine.fit(X, y).decision_function(X))
+        assert machine.certifies_ == "full problem"
+    for others in values[1:]:
+        np.testing.assert_allclose(others, values[0], atol=2e-2)

@@ -16,7 +16,7 @@ from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._exact.dual import Certificate
 from budgetsvm._exact.groups import Block, Groups
-from budgetsvm._exact.held_rows import HeldRows
+from budgetsvm._exact.held_rows import HeldRows, room
 from budgetsvm._exact.kept import Kept
 from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
@@ -33,6 +33,7 @@ _Bounds = tuple[_Vector, _Vector, _Vector, float]
 _CoreProblem = tuple[_Blocks, _Bounds, tuple[_Vector, _Vector], tuple[float, float]]
 _Start = tuple[_Vector, _Vector]  # β and Kβ
 
+_MANY_ROWS = 2048  # of a pair: a few of their kernel values are wanted, and room for all takes longer than these
 _ROUNDS_AT_ONCE = 32  # of a call, after a first few that have less
 _SET_SIZE = 192  # rows of the core's working set
 # After so many rounds for each set that the rows make, it is time for something else.
@@ -40,11 +41,15 @@ _ROUNDS_PER_SET, _FEWEST_ROUNDS = 20, 60
 
 
 def held_values(targets: Targets) -> float:
-    """Return how many kernel values are held at the same time."""
+    """Return how many kernel values are held at the same time, at most."""
     if not isinstance(targets, PairTargets):
         return float(len(targets)) ** 2
-    counts = np.bincount(targets.labels).astype(np.float64)
-    return float(counts @ counts + 2 * np.sort(counts)[-2:].prod())
+    counts = np.sort(np.bincount(targets.labels)).astype(np.float64)
+    in_blocks = counts[counts + counts[0] <= _MANY_ROWS]
+    pair = int(counts[-2:].sum())
+    cross = 0.5 * min(pair, _MANY_ROWS) ** 2
+    rows = room(pair, grows=False) if pair > _MANY_ROWS else 0
+    return float(in_blocks @ in_blocks + cross + rows * pair)
 
 
 def suits(problem: Problem, how: Polishing) -> bool:
@@ -93,12 +98,14 @@ def solve_blocks(
         return _solve_pairs(kernel, problem, limits, goal, show, kept=kept)
     n = len(problem.rows)
     every = np.arange(n)
-    held = kept.values(lambda: Groups(problem.rows, kernel, [every], limits).rows_of_first())
+    held = kept.values(
+        lambda: Groups(problem.rows, kernel, [every], limits).rows_of_first(
+            limits.n_threads, grows=True
+        )
+    )
     if targets.count > 1:  # they take turns in threads, and all of them want most rows
         held.hold_all()
-    values = held.values
-    nobody = np.empty((0, 0), values.dtype)
-    blocks = values, nobody.reshape(n, 0), nobody.reshape(0, n), nobody
+    blocks = _single_block(held)
 
     def solve(c: int) -> SolvedDual | None:
         single = targets.of_output(c)
@@ -110,6 +117,13 @@ def solve_blocks(
         return kept.reached(c, output.climb(begin, lambda now: show(c, now)))
 
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))
+
+
+def _single_block(held: HeldRows) -> _Blocks:
+    """Return the kernel matrix as that of a first group, beside a second one of nobody."""
+    values, n = held.values, len(held.places)
+    nobody = np.empty((0, 0), values.dtype)
+    return values, nobody.reshape(n, 0), nobody.reshape(0, n), nobody
 
 
 def _from_alpha(targets: SingleTarget, alpha: _Vector) -> _Vector:
@@ -139,9 +153,14 @@ def _solve_pairs(
         y = np.ones(len(rows))
         y[len(members[a]) :] = -1.0
         single = SingleTarget.of_labels(y, targets.box[rows], targets.loss)
-        cross, back = groups.cross(a, b, keep=kept.lasting)
-        blocks = groups.own[a], cross, back, groups.own[b]
-        output = _Output(rows, blocks, None, single, goal, limits, gives_up=not kept.lasting)
+        held = None
+        if len(rows) > _MANY_ROWS:
+            held = Groups(problem.rows, kernel, [rows], limits).rows_of_first(1, grows=False)
+            blocks = _single_block(held)
+        else:
+            cross, back = groups.cross(a, b, keep=kept.lasting)
+            blocks = groups.own(a), cross, back, groups.own(b)
+        output = _Output(rows, blocks, held, single, goal, limits, gives_up=not kept.lasting)
         found = output.climb(kept.point(c, single), lambda now: show(c, now))
         return kept.reached(c, found)
 

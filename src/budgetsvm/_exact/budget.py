@@ -12,7 +12,6 @@ import numpy as np
 
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT
-from budgetsvm._exact.blocks import held_values
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.captured import captured_share
 from budgetsvm._problem.pair_targets import PairTargets
@@ -27,22 +26,24 @@ LEARNED = 500
 _MORE = 2000  # terms, where those that are learned otherwise have too little of the kernel
 # Kernel values of the exact machine, 4 bytes each: so many are nothing to think about, and so many can be had.
 _FEW_VALUES, _MOST_VALUES = 5000**2, 20_000**2
-_MOST_COEFFICIENTS = 1 << 22  # rows times outputs, of a model that has all rows
+_MOST_COEFFICIENTS = 1 << 23  # rows times outputs, of a model that has all rows
 _MOST_UNKNOWN = 2000  # rows, of a kernel that has to be looked at whether it is one
-_ENOUGH = 0.85  # of the kernel, in the span of some random rows
+# Of the kernel, in the span of some random rows: where nothing is missing, and where a model of all rows cannot be had.
+_ALL, _ENOUGH = 0.99, 0.85
 
 
 def default_budget(X: Any, targets: Targets, kernel: Kernel) -> int:
     """Return the budget for these rows; the same for the same rows and targets, whatever the seed."""
     n = X.shape[0]
     exact = _can_be_exact(targets, kernel)
-    if n <= LEARNED or (exact and _values(targets) <= _FEW_VALUES):
+    if n <= LEARNED or (exact and _of_classes(targets) <= _FEW_VALUES):
         return int(n)
     if not exact or kernel.in_python:
         return LEARNED
-    if _share_of_random_rows(X, kernel) >= _ENOUGH:
-        return LEARNED
-    return int(n) if _values(targets) <= _MOST_VALUES else _MORE
+    share = _share_of_random_rows(X, kernel)
+    if share < _ALL and _values(targets) <= _MOST_VALUES:
+        return int(n)
+    return LEARNED if share >= _ENOUGH else _MORE
 
 
 def _can_be_exact(targets: Targets, kernel: Kernel) -> bool:
@@ -56,9 +57,17 @@ def _can_be_exact(targets: Targets, kernel: Kernel) -> bool:
 
 
 def _values(targets: Targets) -> float:
-    """Return how many kernel values the exact machine has, for each output that does not share its work with others."""
-    repeated = 1 if isinstance(targets, PairTargets) else targets.count
-    return repeated * held_values(targets)
+    """Return how many kernel values the exact machine evaluates, of rows that come into a working set once."""
+    shared = isinstance(targets, PairTargets)
+    return (1 if shared else targets.count) * float(len(targets)) ** 2
+
+
+def _of_classes(targets: Targets) -> float:
+    """Return how many of them are within a class, and between two: of many pairs, each is a small problem."""
+    if not isinstance(targets, PairTargets):
+        return _values(targets)
+    counts = np.bincount(targets.labels).astype(np.float64)
+    return float(counts @ counts + 2 * np.sort(counts)[-2:].prod())
 
 
 def _share_of_random_rows(X: Any, kernel: Kernel) -> float:

@@ -1,6 +1,5 @@
 """Rows in groups, and all kernel values within a group and between two of them."""
 
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,21 +32,23 @@ class Groups:
             for group in members
         ]
         self._kernel = self._stores[0].core_kernel(kernel)
+        self._own: dict[int, Block] = {}
         self._cross: dict[tuple[int, int], tuple[Block, Block]] = {}
 
-    @cached_property
-    def own(self) -> list[Block]:
-        """The kernel values within each group."""
-        return [self._values(g, g, self._limits.n_threads) for g in range(len(self.members))]
+    def own(self, g: int) -> Block:
+        """Return the kernel values within a group; two threads may make them both, and they are the same."""
+        if g not in self._own:
+            self._own[g] = self._values(g, g)
+        return self._own[g]
 
-    def rows_of_first(self) -> HeldRows:
+    def rows_of_first(self, n_threads: int, *, grows: bool) -> HeldRows:
         """Return the kernel values within the first group, as they are asked for."""
-        rows, n_threads = self.members[0], self._limits.n_threads
+        rows = self.members[0]
 
         def evaluate(some: _Indices, out: Block) -> None:
             self._fill(rows[some], 0, out, n_threads)
 
-        return HeldRows(len(rows), np.dtype(self._rows.dtype), evaluate)
+        return HeldRows(len(rows), np.dtype(self._rows.dtype), evaluate, grows=grows)
 
     def _values(self, g: int, h: int, n_threads: int = 1) -> Block:
         """Return the kernel values of two groups."""

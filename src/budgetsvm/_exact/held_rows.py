@@ -17,23 +17,37 @@ _Indices = NDArray[np.int64]
 _Values = NDArray[Any]
 
 _ROOM = 1 << 24  # kernel values that may be held to begin with
+_FIXED_ROOM = 1 << 21  # of many small matrices, which all get the same memory
 _FEWEST = 512  # rows that may be held, more than any working set has
-_REPEATED = 4  # evaluations, of rows that had to go before, that make room for one more
+_AT_ONCE = 64  # rows that are evaluated
+_REPEATED = 8  # evaluations, of rows that had to go before, that make room for one more
+
+
+def room(n: int, *, grows: bool) -> int:
+    """Return how many of n rows may be held to begin with."""
+    return min(n, max(_FEWEST, (_ROOM if grows else _FIXED_ROOM) // max(1, n)))
 
 
 class HeldRows:
     """Kernel values of n rows with each other; `evaluate` fills an array with those of some rows."""
 
     def __init__(
-        self, n: int, dtype: np.dtype[Any], evaluate: Callable[[_Indices, _Values], None]
+        self,
+        n: int,
+        dtype: np.dtype[Any],
+        evaluate: Callable[[_Indices, _Values], None],
+        *,
+        grows: bool = True,
     ) -> None:
-        self.values = np.empty((n, n), dtype)  # what is not used is no memory yet
+        self._room = self._least_room = room(n, grows=grows)
+        self._most_room = n if grows else self._room
+        self.values = np.empty((self._most_room, n), dtype)  # what is not used is no memory yet
         self.places = np.full(n, -1, np.int32)  #: where each row is, if it is there
-        self._room = self._least_room = min(n, max(_FEWEST, _ROOM // max(1, n)))
         self._owners = np.full(n, -1, np.int64)  # of places
         self._asked = np.zeros(n, np.int64)  # when, of places
         self._known = np.zeros(n, bool)  # rows that were there at any time
         self._evaluate, self._now, self._repeated = evaluate, 0, 0
+        self._table = np.empty((min(n, _AT_ONCE), n), dtype)
 
     def hold_all(self) -> None:
         """Hold all rows from now on."""
@@ -46,20 +60,20 @@ class HeldRows:
         there = self.places[rows]
         self._asked[there[there >= 0]] = self._now
         fresh = rows[there < 0]
-        places = np.sort(np.argsort(self._asked[: self._room], kind="stable")[: len(fresh)])
+        places = np.argsort(self._asked[: self._room], kind="stable")[: len(fresh)]
         gone = self._owners[places]
         self.places[gone[gone >= 0]] = -1
         self._owners[places], self._asked[places] = -1, 0
-        # Runs of places that follow each other are evaluated together.
-        ends = [*(np.flatnonzero(np.diff(places) > 1) + 1).tolist(), len(places)]
-        for begin, end in zip([0, *ends], ends, strict=False):
-            run, some = places[begin:end], fresh[begin:end]
-            if len(run):
-                self._evaluate(some, self.values[run[0] : run[-1] + 1])
-            self.places[some], self._owners[run], self._asked[run] = run, some, self._now
+        # All of them together, wherever there is room: one by one they take several times as long.
+        for start in range(0, len(fresh), len(self._table)):
+            some = fresh[start : start + len(self._table)]
+            where, table = places[start : start + len(some)], self._table[: len(some)]
+            self._evaluate(some, table)
+            self.values[where] = table
+            self.places[some], self._owners[where], self._asked[where] = where, some, self._now
         self._repeated += int(np.count_nonzero(self._known[fresh]))
         self._known[fresh] = True
-        self._room = min(len(self.places), self._least_room + self._repeated // _REPEATED)
+        self._room = min(self._most_room, self._least_room + self._repeated // _REPEATED)
 
     def times(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of the whole matrix, which is symmetric, and a vector."""

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -42,8 +43,8 @@ struct KernelBlocks {
 };
 
 struct BlockSolution {
-    double primal = 0, dual = 0, bias = 0;
-    double scale = 0;  // what the gap is measured by
+    double primal = std::numeric_limits<double>::infinity(), dual = 0, bias = 0;
+    double scale = 1;  // what the gap is measured by
     std::int64_t rounds = 0;
     bool waits = false;  // for rows of the working set that are not held
 
@@ -66,13 +67,16 @@ class BlockDual {
         }
     }
 
+    // Where a round was begun, and has waited for its rows, nothing is known before it is made.
     BlockSolution solve(double tolerance, std::int64_t most_rounds) {
-        BlockSolution found = certificate();
+        BlockSolution found;
+        if (!chosen_) found = certificate();
         while (found.rounds < most_rounds && !found.within(tolerance)) {
             const std::int64_t rounds = found.rounds;
             const bool more = round();
             if ((found.waits = waits_)) break;
-            if (more) found = certificate();
+            const bool last = !more || rounds + 1 == most_rounds;
+            if (last || latest_ % rounds_per_look() == 0) found = certificate();
             found.rounds = rounds + 1;
             if (!more) break;
         }
@@ -83,6 +87,10 @@ class BlockDual {
     static constexpr std::int32_t most_in_set = 192;
     static constexpr std::int64_t steps_per_row = 8;
     static constexpr double rigour = 0.1;  // of the violation of all rows
+    static constexpr std::int32_t many_rows = 1024;
+
+    // Of many rows, to look how good they are takes as long as a round.
+    std::int64_t rounds_per_look() const { return rows_.size() > many_rows ? 4 : 1; }
 
     // Returns whether there was anything to do.
     bool round() {

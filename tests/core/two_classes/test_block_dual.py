@@ -165,8 +165,9 @@ def test_a_set_that_waits_makes_no_round():
     places = np.full(300, -1, np.int32)
     problem = blocks, (target, lower, upper, 0.0), (beta, target.copy()), (1.0, 0.0)
     answers = [_core.climb_blocks(*problem, 1e-3, 9, (places, ages)) for _ in range(3)]
-    assert len(set(answers)) == 1
-    assert answers[0][-2:] == (0, True)
+    assert {answer[-2:] for answer in answers} == {(0, True)}
+    assert answers[0][0] < np.inf
+    assert answers[1][0] == answers[2][0] == np.inf  # nothing new is known, and nobody has looked
     assert not beta.any()
     assert np.count_nonzero(ages) <= 192
 
@@ -200,3 +201,19 @@ def test_a_place_that_does_not_exist_is_refused():
     places = np.array([0, 1, 2, 3, 4, 6], np.int32)
     with pytest.raises(ValueError, match="no such place"):
         _core.climb_blocks(*problem, 0.1, 5, (places, np.zeros(6, np.int64)))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 5, 32])
+def test_what_is_known_at_the_end_of_a_call_is_of_the_end(rounds):
+    """Also where the rows are so many that nobody looks after every round."""
+    K, target, lower, upper = _problem(1100, 3, 0.0)
+    beta, residual = np.zeros(1100), target.copy()
+    problem = _blocks(K, 1100), (target, lower, upper, 0.0), (beta, residual), (1.0, 0.0)
+    primal, dual, _, bias, made, _ = _core.climb_blocks(
+        *problem, 0.0, rounds, (None, np.zeros(1100, np.int64))
+    )
+    assert made == rounds
+    f = K @ beta
+    cost = (np.where(target > 0, upper, -lower) * np.maximum(0, 1 - target * (f + bias))).sum()
+    assert primal == pytest.approx(0.5 * beta @ f + cost)
+    assert dual == pytest.approx(target @ beta - 0.5 * beta @ f)
