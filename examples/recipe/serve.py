@@ -8,16 +8,28 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import joblib
 import pandas as pd
 
+if len(sys.argv) != 3:
+    sys.exit("a model and a port, please: python serve.py model.joblib 8000")
 path, port = sys.argv[1:]
-model = joblib.load(path)  # only files of your own: who writes a pickle can run any program here
-(_, _, numbers), *_ = model[0].transformers_  # the columns that train.py takes for numbers
+try:
+    model = joblib.load(path)  # of your own: who writes a pickle can run any program here
+    (_, _, numbers), (_, encoder, words) = model[0].transformers_[:2]
+except Exception as error:
+    sys.exit(f"{path} is no model of train.py: {error!r}")
+# A word may be a number in the table, and a text in a request.
+known = {
+    name: {str(word): word for word in found}
+    for name, found in zip(words, getattr(encoder, "categories_", ()), strict=False)
+}
+GAPS = None, ""  # as in a table
+MOST_BYTES = 10_000_000
 
 
 def read_rows(text):
     """Return what was sent."""
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"this is not JSON: {error}") from error
 
 
@@ -25,33 +37,29 @@ def as_table(rows):
     """Return rows as the model knows them: a column that is left out is a gap, whether of numbers or of words."""
     if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
         raise ValueError('rows are a list with an object for each: [{"column": value, ...}, ...]')
-    table = pd.DataFrame(rows)
-    unknown = [name for name in table if name not in model.feature_names_in_]
+    columns = list(model.feature_names_in_)
+    unknown = [name for row in rows for name in row if name not in columns]
     if unknown:
-        raise ValueError(
-            f"there is no column {unknown[0]!r}, but {', '.join(model.feature_names_in_)}"
-        )
-    table = table.reindex(columns=model.feature_names_in_).astype(object)
-    table = table.where(table.notna(), None)
-    for name in table:
-        fits, what = (is_number, "number") if name in numbers else (is_plain, "word")
-        for value in table[name]:
-            if not (value is None or fits(value)):
-                raise ValueError(f"{name} is a {what}, not {json.dumps(value)}")
-    return table
+        raise ValueError(f"there is no column {unknown[0]!r}, but {', '.join(columns)}")
+    table = {name: [as_value(name, row.get(name)) for row in rows] for name in columns}
+    return pd.DataFrame(table, dtype=object)
 
 
-def is_plain(value):
-    """Whether a value is one, and no list of some."""
-    return not isinstance(value, (list, dict))
-
-
-def is_number(value):
-    """Whether a value is a number that is finite, or the text of one."""
+def as_value(name, value):
+    """Return a value as the table of training would have it."""
+    if isinstance(value, (list, dict)):
+        raise ValueError(f"{name} is a value, and not a list or an object")
+    if value in GAPS:
+        return math.nan
+    if name not in numbers:
+        return known.get(name, {}).get(str(value), value)
     try:
-        return is_plain(value) and math.isfinite(float(value))
+        number = float(value)
     except (ValueError, OverflowError):
-        return False
+        number = math.inf
+    if math.isinf(number):
+        raise ValueError(f"{name} is a number, not {json.dumps(value)}")
+    return number
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -60,14 +68,23 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         """Read rows, and write labels or what is wrong with the rows."""
         try:
-            rows = read_rows(self.rfile.read(int(self.headers["Content-Length"] or 0)))
-            status, answer = 200, model.predict(as_table(rows)).tolist()
+            length = int(self.headers["Content-Length"] or 0)
+            if not 0 <= length <= MOST_BYTES:
+                raise ValueError(f"at most {MOST_BYTES:,} bytes at a time, please")
+            self.answer(200, model.predict(as_table(read_rows(self.rfile.read(length)))).tolist())
         except (ValueError, TypeError) as error:
-            status, answer = 400, {"error": str(error)}
+            self.answer(400, {"error": str(error)})
+
+    def do_GET(self):
+        """Say which columns rows have."""
+        self.answer(200, {"columns": list(model.feature_names_in_)})
+
+    def answer(self, status, content):
+        """Write a status, and JSON."""
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
-        self.wfile.write(json.dumps(answer).encode())
+        self.wfile.write(json.dumps(content).encode())
 
 
 try:

@@ -20,10 +20,15 @@ LEAVE_OUT = []  # columns that say nothing of rows to come
 if len(sys.argv) != 3:
     sys.exit("a file and the column to predict, please: python train.py customers.csv stays")
 path, target = sys.argv[1:]
-table = pd.read_csv(path, **READ)
-if target not in table:
-    sys.exit(f"no column {target!r}, but {list(table)}: is READ how the file is written?")
+try:
+    table = pd.read_csv(path, **READ)
+except (OSError, ValueError) as error:
+    sys.exit(f"{path}: {str(error).strip()}\nIs READ how the file is written?")
+for name in (target, *WORDS, *LEAVE_OUT):
+    if name not in table:
+        sys.exit(f"no column {name!r}, but {list(table)}: is READ how the file is written?")
 table = table.dropna(subset=[target])  # a row without a label teaches nothing
+table = table.replace([float("inf"), float("-inf")], float("nan"))  # gaps
 rows, labels = table.drop(columns=[target, *LEAVE_OUT]), table[target]
 
 regression = labels.dtype.kind in "iuf" and ((labels % 1 != 0).any() or labels.nunique() > 50)
@@ -47,7 +52,7 @@ numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), St
 words = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=10, sparse_output=False)
 with_numbers, with_words = [], []
 for name, column in rows.items():
-    count, is_word = column.nunique(), name in WORDS or column.dtype.kind not in "iuf"
+    count, is_word = column.nunique(dropna=False), name in WORDS or column.dtype.kind not in "iuf"
     some = ", ".join(map(repr, column.dropna().unique()[:3].tolist()))
     if count < 2:
         print(f"left out: {name}, which is the same everywhere")

@@ -62,6 +62,7 @@ OTHERS = [
     "-b 1 --seed 3 --precision double --memory-limit 1e9 --maintenance remove",
     "-e 0.1 --class-weight balanced --delimiter ;",
     "-w-1 2.5 -w1 0.1 --loss squared_hinge",
+    "-e 0.05 -g 0.123456789012345 --log2g null -p 0.30000000000000004 -wja 1e-7",
     "-s 3 -p 0.1 --log2c null -c 3 --budgets 5,10 --time-limit 60 --no-halving -v 4",
 ]
 
@@ -80,7 +81,7 @@ def test_the_last_line_trains_the_machine_that_was_scored(
         return {"measure": "accuracy", "complete": True, "best": best, "cells": []}
 
     monkeypatch.setattr("budgetsvm.cli._grid.search.search", search)
-    monkeypatch.setattr("budgetsvm.cli._cv.read_data", lambda *_: (X, Y, None))
+    monkeypatch.setattr("budgetsvm.cli._cv.read_data", lambda *_, **__: (X, Y, None))
     monkeypatch.setattr("budgetsvm.cli._cv.lines_of", lambda _: [])
     assert cli.main(["cv", "--grid", "-q", *given.split(), "moons"]) == 0
     words = shlex.split(capsys.readouterr().out.splitlines()[-1])

@@ -100,6 +100,14 @@ def test_a_class_too_rare_to_tell_is_not_called_fine() -> None:
     assert "class 1 has 4 of the rows" in dict(looked.skipped)["balance"]
 
 
+@pytest.mark.parametrize("n", [2, 5, 20])
+def test_a_few_rows_tell_nothing(n) -> None:
+    X, y = moons()
+    model = BudgetSVC(budget=50, random_state=0).fit(X, y)
+    some = np.r_[np.flatnonzero(y == 0)[: n - 1], np.flatnonzero(y)[:1]]
+    assert dict(diagnose(model, X[some], y[some]).skipped)["balance"] == "there are too few rows"
+
+
 # ---- labels ----
 
 

@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from socket import socket
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,11 +26,22 @@ ROW = {"age": 30, "income": 20000, "visits": 9, "plan": "plus", "city": "Herne"}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where a model has been trained."""
     folder: Path = tmp_path_factory.mktemp("recipe")
     prepare(folder)
     for words in (["make_table.py"], ["train.py", "customers.csv", "stays"]):
         subprocess.run([sys.executable, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[str]:
+    yield from serve(folder)
+
+
+def serve(folder: Path) -> Iterator[str]:
+    """Yield the address of a server."""
     with closing(socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -125,26 +138,82 @@ def test_all_that_is_a_word(server: str, value: object) -> None:
     assert answer(server, [ROW, {**ROW, "city": value}])[0] == 200
 
 
-@pytest.mark.parametrize("text", [b"", b"[{", b"age=30", b"\xff"])
+@pytest.mark.parametrize("text", [b"", b"[{", b"age=30", b"\xff", b"[" * 100_000])
 def test_what_is_no_json(server: str, text: bytes) -> None:
     status, message = answer_to(server, text)
     assert status == 400
     assert "this is not JSON" in message
 
 
-def test_a_port_that_is_taken(server: str, tmp_path: Path) -> None:
+def test_bad_calls_of_the_server(server: str, folder: Path) -> None:
     answer(server, [ROW])  # it is there
-    folder = next(tmp_path.parent.glob("recipe*"))
-    for port in (server.rpartition(":")[2], "99999", "http"):
-        done = subprocess.run(
-            [sys.executable, "serve.py", "model.joblib", port],
-            cwd=folder,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+    port = server.rpartition(":")[2]
+    for words, said in (
+        (["model.joblib", port], f"port {port} cannot be had"),
+        (["model.joblib", "99999"], "port 99999 cannot be had"),
+        (["model.joblib", "http"], "port http cannot be had"),
+        (["model.joblib"], "a model and a port, please"),
+        (["nothing.joblib", "8000"], "nothing.joblib is no model of train.py"),
+        (["customers.csv", "8000"], "customers.csv is no model of train.py"),
+    ):
+        done = run(folder, "serve.py", *words)
         assert done.returncode == 1
-        assert done.stderr.startswith(f"port {port} cannot be had")
+        assert said in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_the_server_says_what_the_model_says(server: str, folder: Path) -> None:
+    """Of all rows of the table, gaps in numbers and in words included."""
+    table = pd.read_csv(folder / "customers.csv").drop(columns="stays")
+    labels = joblib.load(folder / "model.joblib").predict(table).tolist()
+    assert table["city"].isna().any()
+    rows = json.loads(table.to_json(orient="records"))
+    assert json.loads(answer(server, rows)[1]) == labels
+    left_out = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    assert json.loads(answer(server, left_out)[1]) == labels
+    texts = [
+        {name: "" if value is None else str(value) for name, value in row.items()} for row in rows
+    ]
+    assert json.loads(answer(server, texts)[1]) == labels
+
+
+def test_numbers_and_truths_that_are_words(tmp_path: Path) -> None:
+    """A request may have them as they are, or as text; a word beside gaps is worth a column."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"code": rng.integers(101, 105, 600), "old": rng.random(600) < 0.5})
+    table["flag"] = np.where(rng.random(600) < 0.5, "x", None)
+    table["stays"] = (table["code"] % 2 == 0) ^ table["old"] ^ table["flag"].notna()
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert train(tmp_path, "table.csv", "stays", WORDS='["code"]').returncode == 0
+    rows = json.loads(table.drop(columns="stays").to_json(orient="records"))
+    for server in serve(tmp_path):
+        for some in (
+            rows,
+            [{name: str(row[name]) for name in row if row[name]} | row for row in rows],
+        ):
+            found = json.loads(answer(server, some)[1])
+            assert found == table["stays"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("length", "status"), [("-1", 400), ("abc", 400), (str(10**12), 400), (str(10**30), 400)]
+)
+def test_lengths_that_are_none(server: str, length: str, status: int) -> None:
+    answer(server, [ROW])
+    port = int(server.rpartition(":")[2])
+    with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.putrequest("POST", "/")
+        connection.putheader("Content-Length", length)
+        connection.endheaders()
+        reply = connection.getresponse()
+        assert reply.status == status
+        assert "error" in json.loads(reply.read())
+
+
+def test_who_looks_sees_the_columns(server: str) -> None:
+    answer(server, [ROW])
+    with urlopen(server, timeout=60) as reply:
+        assert set(json.loads(reply.read())["columns"]) == set(ROW)
 
 
 def train(folder: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -154,8 +223,12 @@ def train(folder: Path, *words: str, **changes: str) -> subprocess.CompletedProc
     for name, value in changes.items():
         text = re.sub(rf"^{name} = \S+", f"{name} = {value}", text, flags=re.MULTILINE)
     program.write_text(text, "utf-8")
+    return run(folder, "train.py", *words)
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "train.py", *words],
+        [sys.executable, *words],
         cwd=folder,
         check=False,
         capture_output=True,
@@ -184,15 +257,24 @@ def test_first_mistakes_are_told(tmp_path: Path) -> None:
     lines = [f"{i},{i % 2},{'once' if i == 3 else 'often' if i % 2 else 'else'}" for i in range(80)]
     text = "a;b;c\n" + "\n".join(lines).replace(",", ";")
     (tmp_path / "table.csv").write_text(text, "utf-8")
+    (tmp_path / "german.csv").write_text("a;b\n1,5;2,5\n1,5;2;3\n", "utf-8")
+    (tmp_path / "wide.csv").write_text("a,b\n1,2\n", "utf-16")
     for words, said in (
+        (("nothing.csv", "c"), "nothing.csv"),
+        (("german.csv", "a"), "READ how the file is written?"),
+        (("wide.csv", "a"), "READ how the file is written?"),
         ((), "a file and the column to predict"),
-        (("table.csv", "c"), "is READ how the file is written?"),
+        (("table.csv", "c"), "READ how the file is written?"),
         (("table.csv", "d"), "no column 'd'"),
     ):
         done = train(tmp_path, *words)
         assert done.returncode == 1
         assert said in done.stderr
         assert "Traceback" not in done.stderr
-    done = train(tmp_path, "table.csv", "c", READ='{"sep": ";"}')
+    for name in ("WORDS", "LEAVE_OUT"):
+        done = train(tmp_path, "table.csv", "c", READ='{"sep":";"}', **{name: '["d"]'})
+        assert (done.returncode, "no column 'd'" in done.stderr) == (1, True)
+        assert train(tmp_path, **{name: "[]"}).returncode == 1
+    done = train(tmp_path, "table.csv", "c", READ='{"sep":";"}')
     assert done.returncode == 0, done.stderr
     assert "left out: the rows of 'once', of which there are 1" in done.stdout

@@ -9,10 +9,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    StandardScaler,
+)
 
 from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR, to_onnx
 
@@ -204,6 +211,51 @@ def test_columns_that_onnx_would_not_make(scaler: list, kind: Any) -> None:
         to_onnx(model, rows.astype(np.float32))
     whole = make_pipeline(SimpleImputer(add_indicator=True), *scaler, kind(budget=20)).fit(X, Y)
     assert to_onnx(whole, X.astype(np.float32))  # nothing is missing: there are no such columns
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda machine: make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), machine),
+        lambda machine: make_pipeline(PolynomialFeatures(2), StandardScaler(), machine),
+        lambda machine: make_pipeline(PowerTransformer(), machine),
+        lambda machine: make_pipeline(KNNImputer(), machine),
+        lambda machine: BaggingClassifier(machine, 3, random_state=0),
+        lambda machine: StackingClassifier([("a", machine), ("b", LogisticRegression())], cv=2),
+        lambda machine: VotingClassifier([("a", machine), ("b", LogisticRegression())]),
+        OneVsRestClassifier,
+    ],
+)
+def test_what_is_written_says_the_same_or_is_refused(make: Any, rows: np.ndarray) -> None:
+    """Not all that skl2onnx writes can be run."""
+    machine = make(BudgetSVC(gamma=0.5, budget=20, random_state=0)).fit(X, CLASSES)
+    try:
+        model = to_onnx(machine, rows)
+    except ValueError:
+        with pytest.raises(ValueError, match="float32"):
+            to_onnx(machine, rows)
+        return
+    labels = next(iter(run(model, rows).values()))
+    assert (labels == machine.predict(X)).mean() > 0.98
+
+
+def test_large_codes_keep_all_digits() -> None:
+    """Those above 2^24 are no numbers of single precision."""
+    pd, onnxruntime = pytest.importorskip("pandas"), pytest.importorskip("onnxruntime")
+    codes = np.array([400000001, 400000002, 400000003, 400000004])
+    code = codes[RNG.integers(0, 4, 300)]
+    table = pd.DataFrame({"x": RNG.standard_normal(300), "code": code, "word": "a"})
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    columns = make_column_transformer((StandardScaler(), ["x"]), (encoder, ["code", "word"]))
+    machine = make_pipeline(columns, BudgetSVC(budget=20, random_state=0))
+    machine.fit(table, code % 2)
+    session = onnxruntime.InferenceSession(to_onnx(machine, table).SerializeToString())
+    given = {
+        "x": table[["x"]].to_numpy(np.float32),
+        "code": table[["code"]].to_numpy(),
+        "word": table[["word"]].to_numpy(object),
+    }
+    assert_array_equal(session.run(None, given)[0], machine.predict(table))
 
 
 def test_a_model_without_terms() -> None:

@@ -37,11 +37,37 @@ def test_values_in_quotation_marks(tmp_path):
     assert labels.tolist() == ["a,b", "c.d"]
 
 
-@pytest.mark.parametrize("value", ["1.5", "1.234,5", "1,234,5", "1.234"])
+@pytest.mark.parametrize(
+    "value", ["1.5", "1.234,5", "1,234,5", "1.234", "1 234,5", "1'234,5", "−5,5"]
+)
 def test_points_are_no_decimals_then(tmp_path, value):
     path = write(tmp_path / "a.csv", f"x;y\n1;1\n{value};1\n")
-    with pytest.raises(ValueError, match=rf"line 3, column 'x': the value '{value}' .* no points"):
+    with pytest.raises(ValueError, match=rf"line 3, column 'x': the value .{value}. .* no points"):
         list(read_blocks(path, target="y", decimal=","))
+
+
+def test_numbers_with_points_are_no_words(tmp_path):
+    """Unless somebody says so."""
+    path = write(tmp_path / "a.csv", "x;y\n1;1.000\n2;2.000\n")
+    with pytest.raises(ValueError, match=r"line 2, column 'y': the label '1.000' is not a number"):
+        list(read_blocks(path, target="y", decimal=","))
+    labels = join(read_blocks(path, target="y", decimal=",", labels="string"))[1]
+    assert labels.tolist() == ["1.000", "2.000"]
+
+
+def test_a_first_line_for_spreadsheets(tmp_path):
+    path = write(tmp_path / "a.csv", "sep=;\nx;y\n1,5;1\n")
+    with pytest.raises(ValueError, match="begins with a line for spreadsheets"):
+        read_blocks(path, target="y", decimal=",")
+
+
+@pytest.mark.parametrize("options", [{"decimal": ","}, {"delimiter": ";"}])
+def test_who_says_how_a_table_is_written_has_a_table(tmp_path, options):
+    """Whatever its name, as of standard input."""
+    path = write(tmp_path / "table", "x;y\n1;1\n2;0\n")
+    assert join(read_blocks(path, target="y", **options))[0].tolist() == [[1], [2]]
+    with pytest.raises(ValueError, match="cannot tell the format"):
+        read_blocks(path, target="y")
 
 
 def test_labels_that_double_precision_does_not_have(tmp_path):
@@ -79,3 +105,21 @@ def test_on_the_command_line(tmp_path, capsys):
     assert "accuracy" in capsys.readouterr().out
     assert cli.main(["train", "-q", "--target", "y", "--delimiter", ";", str(path), model]) == 1
     assert "say --decimal ','" in capsys.readouterr().err
+
+
+def test_targets_of_a_regression_are_numbers(tmp_path, capsys):
+    """On the command line, too, which would take them for labels."""
+    path = write(tmp_path / "a.csv", "x;y\n1;5.867,00\n2;1.000,00\n")
+    table = ["--target", "y", "--decimal", ",", "-s", "3", str(path)]
+    for command in (["train"], ["cv"], ["cv", "--grid"]):
+        assert cli.main([*command, *table]) == 1
+        said = capsys.readouterr().err
+        assert "line 2, column 'y': the label '5.867,00' is not a number" in said
+        assert "labels=" not in said
+
+
+def test_tabs_have_a_name(tmp_path):
+    path = write(tmp_path / "a.csv", "x\ty\n1\tno\n2\tyes\n")
+    for mark in ("\\t", "tab", "\t"):
+        words = ["--delimiter", mark, "--target", "y", str(path), str(tmp_path / "a.bsvm")]
+        assert cli.main(["train", "-q", *words]) == 0

@@ -116,7 +116,7 @@ def test_several_tables_make_one_stream(tmp_path):
     ("row", "message"),
     [
         ("1,,3", "column 'b': the value is missing; leave the row out, or fill it in"),
-        ("1,NA,3", "column 'b': the value 'NA' is not a number"),
+        ("1,NA,3", "column 'b': the value 'NA' is missing; leave the row out, or fill it in"),
         ("nan,2,3", "column 'a': the value 'nan' is not finite"),
         ("1,-inf,3", "column 'b': the value '-inf' is not finite"),
         ("1,2,", "column 'y': the label is missing"),

@@ -58,6 +58,8 @@ def check_balance(subject: Subject) -> Finding | str:
     if not subject.classifies:
         return "there are no classes"
     assert subject.y is not None
+    if len(subject) <= 2 * _FEWEST:
+        return "there are too few rows"
     labels, codes = np.unique(subject.y, return_inverse=True)
     counts = np.bincount(codes)
     right = np.bincount(codes, weights=subject.predicted == subject.y)

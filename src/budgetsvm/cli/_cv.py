@@ -48,7 +48,7 @@ def search_grid(data: str, folds: int, options: dict[str, Any]) -> None:
     import_sklearn()
     from budgetsvm.cli._grid.search import search
 
-    X, y, _ = read_data(data, options)
+    X, y, _ = read_data(data, options, numbers=options["svm_type"] == "svr")
     facts = search(X, y, folds, options)
     print_facts(facts, as_json=options["as_json"], otherwise=lambda: _print_grid(facts, options))
 
@@ -75,7 +75,7 @@ def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
 
     from budgetsvm.cli._machine import make_machine
 
-    X, y, _ = read_data(data, options)
+    X, y, _ = read_data(data, options, numbers=options["svm_type"] == "svr")
     kind = options["svm_type"]
     machine = make_machine(options, X, y, verbose=0)
     splits = list(

@@ -33,7 +33,10 @@ _OPTIONS = (
         is_flag=True,
         help="The table has no labels: all columns are features. predict finds that out.",
     ),
-    click.option("--delimiter", help="Between the values of CSV files.  [default: , or a tab]"),
+    click.option(
+        "--delimiter",
+        help="Between the values of CSV files; \\t is a tab.  [default: , or a tab in .tsv files, or ; with --decimal ,]",
+    ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
@@ -67,6 +70,7 @@ def open_data(
     names: list[str] | None = None,
     *,
     bare: bool = False,
+    numbers: bool = False,
     **more: Any,
 ) -> Iterator[Any]:
     """Make blocks of a file, or of standard input; takes the options of `data_options` from others.
@@ -79,11 +83,15 @@ def open_data(
     for name in ("delimiter", "decimal", "header", "zero_based", "target", "labels"):
         value = options.pop(name)
         if value is not None:
-            given["y" if name == "labels" else name] = _column(value) if name == "target" else value
+            given["y" if name == "labels" else name] = (
+                _READ[name](value) if name in _READ else value
+            )
     with as_file(path) as file:
-        if unlabelled or (bare and "target" not in given and _is_table(file, given["format"])):
+        if unlabelled or (bare and "target" not in given and _is_table(file, given)):
             _check_unlabelled(file, given)
             given["target"] = False
+        if numbers and _format_of(file, given) == "csv":
+            given["labels"] = "number"
         yield _blocks(file, given, n_features, names)
 
 
@@ -107,7 +115,7 @@ def _columns_have_names(file: str, given: dict[str, Any]) -> bool:
     """Whether columns can be chosen by name; what is in others, words maybe, does not matter then."""
     from budgetsvm.streams import read_blocks
 
-    if _format_of(file, given["format"]) in ("parquet", "arrow"):
+    if _format_of(file, given) in ("parquet", "arrow"):
         return True
     return read_blocks(file, **given).feature_names is not None
 
@@ -115,21 +123,26 @@ def _columns_have_names(file: str, given: dict[str, Any]) -> bool:
 def _check_unlabelled(file: str, given: dict[str, Any]) -> None:
     if "target" in given or "y" in given:
         raise click.UsageError("--unlabelled and --target or --labels contradict each other")
-    if not _is_table(file, given["format"]):
+    if not _is_table(file, given):
         raise click.UsageError(
             "--unlabelled is for CSV, Parquet and Arrow files: others say it themselves"
         )
 
 
-def _is_table(file: str, format: str) -> bool:
+def _is_table(file: str, given: dict[str, Any]) -> bool:
     """Whether a file is a table of columns, one of which may be the labels."""
-    return _format_of(file, format) in ("csv", "parquet", "arrow")
+    return _format_of(file, given) in ("csv", "parquet", "arrow")
 
 
-def _format_of(file: str, format: str) -> str:
+def _format_of(file: str, given: dict[str, Any]) -> str:
     from budgetsvm.streams._find_files import find_files, find_format
 
-    return find_format(find_files(file)) if format == "auto" else format
+    otherwise = "csv" if given.keys() & {"delimiter", "decimal"} else None
+    return (
+        find_format(find_files(file), otherwise)
+        if given["format"] == "auto"
+        else str(given["format"])
+    )
 
 
 def read_data(
@@ -141,14 +154,16 @@ def read_data(
     least: int = 0,
     need_labels: bool = True,
     bare: bool = False,
+    numbers: bool = False,
 ) -> tuple[Any, Any, list[str] | None]:
     """Return rows, labels and the names of columns, or None where there are none; see `open_data`.
 
+    Where labels must be `numbers`, as targets of a regression, words in their place are named.
     Rows of LIBSVM files, which do not say how many features they have, get so many at least.
     """
     from budgetsvm.streams._libsvm.blocks import LibsvmBlocks
 
-    with open_data(path, options, n_features, names, bare=bare) as blocks:
+    with open_data(path, options, n_features, names, bare=bare, numbers=numbers) as blocks:
         X, y = blocks.whole()
     if y is None and need_labels:
         message = (
@@ -179,11 +194,12 @@ def load_for(
     and those that no row has are zero. Tables need no labels where these are not needed, since the model knows its
     columns: those with names are found by them, and of others there must be exactly as many.
     """
-    given: dict[str, Any] = {"need_labels": need_labels, "bare": not need_labels}
     import_sklearn()
     from budgetsvm import load
 
     machine = load(model)
+    given: dict[str, Any] = {"need_labels": need_labels, "bare": not need_labels}
+    given["numbers"] = need_labels and kind_of(machine) == "BudgetSVR"
     if not hasattr(machine, "predict"):
         message = f"{model} is a {kind_of(machine)}, which makes features and no predictions"
         raise ValueError(message)
@@ -241,8 +257,15 @@ def true_labels(machine: Any, y: Any) -> Any:
     return np.asarray(y)
 
 
+def _delimiter(text: str) -> str:
+    return {"\\t": "\t", "tab": "\t"}.get(text, text)  # which a shell does not make of it
+
+
 def _column(text: str) -> str | int:
     try:
         return int(text)
     except ValueError:
         return text
+
+
+_READ: dict[str, Callable[[str], Any]] = {"target": _column, "delimiter": _delimiter}

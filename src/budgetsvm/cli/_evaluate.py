@@ -84,11 +84,18 @@ def _check_known(y: Any, classes: Any) -> None:
     unknown, counts = np.unique(y[~np.isin(y, classes)], return_counts=True)
     if len(unknown):
         some, known = (
-            ", ".join(map(text_of, labels[:_MANY])) + (", ..." if len(labels) > _MANY else "")
+            ", ".join(map(_quoted, labels[:_MANY])) + (", ..." if len(labels) > _MANY else "")
             for labels in (unknown, classes)
         )
-        message = f"budgetsvm: warning: {counts.sum():,} rows have labels that the model does not know: {some}; it knows {known}"
-        click.echo(message, err=True)
+        what = f"labels that the model does not know: {some}; it knows {known}"
+        if counts.sum() == len(y):
+            message = f"all rows have {what}: is that the column of the labels?"
+            raise ValueError(message)
+        click.echo(f"budgetsvm: warning: {counts.sum():,} rows have {what}", err=True)
+
+
+def _quoted(label: Any) -> str:
+    return repr(str(label)) if isinstance(label, str) else text_of(label)
 
 
 def _class_facts(y: Any, found: Any, classes: Any) -> dict[str, Any]:

@@ -102,7 +102,8 @@ def _train(data: str, path: Path, options: dict[str, Any]) -> None:
         file = CheckpointFile(options["checkpoint"], options["checkpoint_every"], kept=True)
         file.check_place()
     begin = perf_counter()
-    X, y, names = read_data(data, options, need_labels=options["svm_type"] != "one-class")
+    kind = options["svm_type"]
+    X, y, names = read_data(data, options, need_labels=kind != "one-class", numbers=kind == "svr")
     read = perf_counter()
     machine = make_machine(options, X, y, verbose=int(not options["quiet"]))
     _fit(machine, X, y, file)

@@ -1,6 +1,5 @@
 """Blocks of rows from CSV files: numeric features, and labels that are numbers or strings."""
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -20,13 +19,15 @@ from budgetsvm.streams._blocks import (
     inexact,
     too_long,
 )
-from budgetsvm.streams._csv_line import has_header, is_number, split
-from budgetsvm.streams._table_columns import ADVICE, Column, Target, choose_columns
+from budgetsvm.streams._csv_line import has_header, is_number, looks_like_number, split
+from budgetsvm.streams._csv_value import NO_NUMBER, advice, flaw_of
+from budgetsvm.streams._table_columns import Column, Target, choose_columns
 from budgetsvm.streams._text import read_lines, uncompressed_suffix
 from budgetsvm.streams._text_blocks import TextBlock, extent, numbered, text_blocks
 
 _USUAL = {".": ",", ",": ";"}  # delimiters, by what stands before decimals
 _WITH_POINTS = str.maketrans(",.", ".,")  # of numbers with a decimal comma
+_FOR_SPREADSHEETS = re.compile(r"sep=.?")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
@@ -83,6 +84,9 @@ class CsvBlocks(Blocks):
         for path in self.paths:
             rows = ((n, line) for n, line in enumerate(read_lines(path), 1) if _is_row(line))
             head = [self._split(line, f"{path}, line {n}") for n, line in islice(rows, 2)]
+            if head and _FOR_SPREADSHEETS.fullmatch(self._delimiter.join(head[0])):
+                message = f"{path} begins with a line for spreadsheets, {head[0][0]!r}...: take it out, and say delimiter='...'"
+                raise ValueError(message)
             if head:
                 return path, head
         raise self._no_rows()
@@ -218,13 +222,13 @@ class CsvBlocks(Blocks):
                 is_label = position == self._columns.target
                 value = values[position].strip()
                 number = self._with_points(value)
-                flaw = _flaw(value, number, is_label=is_label, strings=strings)
+                flaw = flaw_of(value, number, is_label=is_label, strings=strings)
                 if flaw is not None:
                     # The one mistake that a wrong guess about the header leads to.
                     if self._guessed and place.endswith(", line 1"):
                         flaw += "; say header=True if this line holds the names of the columns"
-                    elif flaw.endswith(_WORD):
-                        flaw += f"; {self._advice(value)}"
+                    elif flaw.endswith(NO_NUMBER):
+                        flaw += f"; {advice(value, commas=self._commas, is_label=is_label)}"
                     return ValueError(f"{place}, {self._columns.describe(position)}: {flaw}")
         return ValueError(f"{extent(block)}: {otherwise}")
 
@@ -233,19 +237,19 @@ class CsvBlocks(Blocks):
         values, target = self._split(line, place), self._columns.target
         if target is None or len(values) != self._columns.count:
             return False
-        return not is_number(self._with_points(values[target]))
+        label = values[target].strip()
+        if is_number(self._with_points(label)):
+            return False
+        if self._commas and looks_like_number(label):
+            where = f"{place}, {self._columns.describe(target)}"
+            what = advice(label, commas=True, is_label=True)
+            message = f"{where}: the label {label!r}{NO_NUMBER}; {what}; or say labels='string'"
+            raise ValueError(message)
+        return True
 
     def _with_points(self, text: str) -> str:
         """Return text whose numbers are written as Python has them; a thousands separator makes none."""
         return text.translate(_WITH_POINTS) if self._commas else text
-
-    def _advice(self, value: str) -> str:
-        """Say what to do about a value that is no number as it stands."""
-        if not is_number(value.replace(",", "").replace(".", "")):
-            return ADVICE
-        if self._commas:
-            return "with decimal=',' numbers have one comma at most, and no points"
-        return "if commas stand before decimals, say decimal=','; thousands have no marks"
 
     def _split(self, line: bytes, place: str) -> list[str]:
         return split(self._decode(line, place), self._delimiter, place)
@@ -258,29 +262,8 @@ class CsvBlocks(Blocks):
             raise ValueError(message) from None
 
 
-_WORD = " is not a number"
 _ENCODINGS = "make it such by iconv -f WINDOWS-1252 -t UTF-8, or -f UTF-16, whichever it is"
 
 
 def _is_row(line: bytes) -> bool:
     return line.strip(b" \r\n") != b""  # tabs may stand between missing values
-
-
-def _flaw(value: str, number: str, *, is_label: bool, strings: bool) -> str | None:
-    """Say what is wrong with a value, which is such a number if any, if anything."""
-    what = "the label" if is_label else "the value"
-    if not value:
-        return f"{what} is missing; {_remedy(is_label)}"
-    if is_label and strings:
-        return None
-    if not is_number(number):
-        hint = "; say labels='string' if labels are not numbers" if is_label else ""
-        return f"{what} {value!r}{_WORD}{hint}"
-    if not math.isfinite(float(number)):
-        return f"{what} {value!r} is not finite; {_remedy(is_label)}"
-    return None
-
-
-def _remedy(is_label: bool) -> str:
-    out = "leave the row out"
-    return out if is_label else f"{out}, or fill it in, as SimpleImputer of scikit-learn does"

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from budgetsvm.streams._table_columns import Column, Target
 
+_WITHOUT_MARKS = str.maketrans("−", "-", ".,'’ \u00a0\u202f")
+
 
 def split(text: str, delimiter: str, place: str) -> list[str]:
     """Return the values in a line, of which none may go on in the next."""
@@ -29,7 +31,12 @@ def is_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return True
+    return text.isascii() and "_" not in text  # which Python reads, and NumPy does not
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether it would be a number without marks between its digits."""
+    return is_number(text.translate(_WITHOUT_MARKS))
 
 
 def has_header(

@@ -75,12 +75,12 @@ def _is_archive_of_arrays(path: Path) -> bool:
     return start.startswith(b"PK\x03\x04") and name.endswith(b".npy")
 
 
-def find_format(paths: list[Path]) -> str:
-    """Return the format of all files, or say that it cannot be told, or is not the same."""
+def find_format(paths: list[Path], otherwise: str | None = None) -> str:
+    """Return the format of all files, or say that it cannot be told, or is not the same; there may be a guess."""
     first, *others = paths
-    format_ = _format_of(first)
+    format_ = _format_of(first, otherwise)
     for path in others:
-        other = _format_of(path)
+        other = _format_of(path, otherwise)
         if other != format_:
             message = (
                 f"all files must have one format, but {first} is {format_} and {path} is {other}"
@@ -98,7 +98,7 @@ def _by_beginning(path: Path) -> str | None:
     return "numpy" if start.startswith(MAGIC) or _is_archive_of_arrays(path) else None
 
 
-def _format_of(path: Path) -> str:
+def _format_of(path: Path, otherwise: str | None) -> str:
     """Tell a file's format by its name, or else by its first row."""
     format_ = _by_beginning(path)
     if format_ is not None:
@@ -118,6 +118,8 @@ def _format_of(path: Path) -> str:
                 return "libsvm"
             if b"," in row:
                 return "csv"
+            if otherwise is not None:
+                return otherwise
             message = (
                 f"cannot tell the format of {path} by its name or its first row, "
                 f"{row[:40].decode('utf-8', 'backslashreplace')!r}; it may be "

@@ -137,7 +137,8 @@ def read_blocks(
     check_choice("format", format, ("auto", *_READERS))
     _check_values(options)
     paths = find_files(path)
-    kind = find_format(paths) if format == "auto" else format
+    of_csv = delimiter is not None or decimal != "."
+    kind = find_format(paths, "csv" if of_csv else None) if format == "auto" else format
     _check_meant_for(kind, options)
     chosen = {name: options[name] for name in _OPTIONS[kind]}
     return _READERS[kind](paths, rows, n_features=n_features, **chosen)

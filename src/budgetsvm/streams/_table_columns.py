@@ -13,7 +13,7 @@ Column: TypeAlias = str | int
 Target: TypeAlias = Column | Literal[False] | None
 
 _SHOWN = 12
-_DELIMITERS = ";\t|"  # that are not the default
+_DELIMITERS = ",;\t|"
 #: For words where numbers should be.
 ADVICE = "categories must become numbers first, one column for each, as by OneHotEncoder of scikit-learn or pandas.get_dummies"
 

@@ -170,7 +170,7 @@ def test_what_libsvm_does_not_have() -> None:
         "and these are 1.0, 3000000000.0": BudgetSVC(budget=5).fit(X, np.where(Y == 1, 1.0, 3e9)),
         "a single target, and this model has 2": BudgetSVR(budget=5).fit(X, X[:, :2]),
         "no models like a BudgetFeatures": BudgetFeatures(5).fit(X, Y),
-        "no place for a scaler": make_pipeline(StandardScaler(), BudgetSVC(budget=5)).fit(X, Y),
+        "no place for steps": make_pipeline(StandardScaler(), BudgetSVC(budget=5)).fit(X, Y),
     }
     for message, estimator in refused.items():
         with pytest.raises(ValueError, match=message):

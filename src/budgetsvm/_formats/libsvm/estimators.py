@@ -158,8 +158,8 @@ def _model_of(estimator: Any) -> LibsvmModel:
         steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
         if len(steps) != 1:
             message = (
-                "a model of LIBSVM has no place for a scaler before it: scale the data by budgetsvm scale or svm-scale "
-                "and train on these, or use ONNX or C"
+                f"a model of LIBSVM has no place for steps before it ({type(steps[0]).__name__}): write the last step alone, for "
+                "rows that have been through the others (budgetsvm scale and svm-scale scale files), or use ONNX or C"
             )
             raise ValueError(message)
         estimator = steps[0]

@@ -22,6 +22,8 @@ from budgetsvm._formats.onnx.types import (
 from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 
+CONVERTED = BudgetSVC, BudgetSVR, BudgetOneClassSVM, BudgetFeatures, RelevanceScaler
+
 
 @cache
 def register() -> None:

@@ -9,6 +9,8 @@ from sklearn.pipeline import Pipeline
 from budgetsvm._common.extras import extra
 from budgetsvm._common.public import public_in
 
+_LARGEST_SINGLE = 1 << 24  # whole numbers up to that are the same in single precision
+
 
 @public_in("budgetsvm")
 def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
@@ -24,8 +26,8 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
         BudgetSVC, BudgetSVR, BudgetOneClassSVM or BudgetFeatures, with any kernel but a Python function; or a
         pipeline of steps that skl2onnx knows, or a RelevanceScaler.
     X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
-        Some rows, as they are to be given to the runtime: float32 or float64. Their values do not matter. Columns of a
-        data frame become inputs of their own, and where some hold words, numbers are float32.
+        Some rows, as they are to be given to the runtime: float32 or float64. Columns of a data frame become inputs of
+        their own, and where some hold words, numbers are float32, or int64 if they are too large for that.
     target_opset : int or dict, default=None
         The version of ONNX to write, at least 13; by default the newest that skl2onnx knows.
 
@@ -41,7 +43,8 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     ImportError
         If skl2onnx is missing.
     ValueError
-        If steps of a pipeline would make other columns there, as those that skl2onnx knows in part do.
+        If steps of a pipeline would do something else there, as those that skl2onnx knows in part do. Where onnxruntime is
+        installed, some of the rows are predicted by it, and compared.
 
     Examples
     --------
@@ -56,14 +59,15 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     """
     with extra("onnx", "ONNX needs skl2onnx"):
         import skl2onnx
-    from budgetsvm._formats.onnx.converters import register
+    from budgetsvm._formats.onnx.converters import CONVERTED, register
+    from budgetsvm._formats.onnx.trial import ADVICE, SOME_ROWS, try_out
     from budgetsvm._formats.onnx.types import UNKNOWN_STEP
 
     register()
     if sparse.issparse(X):
-        X = X[:1].toarray()
+        X = X[:SOME_ROWS].toarray()
     elif not hasattr(X, "dtypes"):  # a table keeps its columns, as skl2onnx has it
-        X = np.asarray(X)[:1]
+        X = np.asarray(X)[:SOME_ROWS]
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float32)
     # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
@@ -71,28 +75,38 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
     columns = _columns_with_words(X)
     try:
-        return skl2onnx.to_onnx(
+        model = skl2onnx.to_onnx(
             estimator,
-            None if columns else X,
+            None if columns else X[:1],
             initial_types=columns,
             target_opset=target_opset,
             options=options,
         )
-    except RuntimeError as error:  # in a scaler, of columns that are more than it knows
-        if "Mismatch between expected shape" not in str(error):
-            raise
-        message = f"the steps of the pipeline do not fit together in ONNX: {UNKNOWN_STEP}"
+    except (RuntimeError, TypeError) as error:
+        if "Mismatch between expected shape" in str(error):  # more columns than it knows
+            message = f"the steps of the pipeline do not fit together in ONNX: {UNKNOWN_STEP}"
+        else:
+            message = f"skl2onnx cannot write this ({type(error).__name__}: {error}); {ADVICE}"
         raise ValueError(message) from error
+    if not isinstance(estimator, CONVERTED):
+        try_out(model, estimator, X)
+    return model
 
 
 def _columns_with_words(X: Any) -> list[tuple[str, Any]] | None:
     """Return the types of the columns of a data frame that has words, which skl2onnx does not find out by itself."""
-    from skl2onnx.common.data_types import FloatTensorType, StringTensorType
+    from skl2onnx.common import data_types
 
     if not hasattr(X, "dtypes"):
         return None
-    kinds = {str(name): getattr(X[name].dtype, "kind", "O") in "biuf" for name in X.columns}
-    if all(kinds.values()):
+    kinds = {str(name): getattr(X[name].dtype, "kind", "O") for name in X.columns}
+    if all(kind in "biuf" for kind in kinds.values()):
         return None
-    types = {True: FloatTensorType, False: StringTensorType}
-    return [(name, types[number]([None, 1])) for name, number in kinds.items()]
+
+    def kind_of(name: str, kind: str) -> Any:
+        if kind not in "biuf":
+            return data_types.StringTensorType
+        large = kind in "iu" and abs(X[name]).max() > _LARGEST_SINGLE
+        return data_types.Int64TensorType if large else data_types.FloatTensorType
+
+    return [(name, kind_of(name, kind)([None, 1])) for name, kind in kinds.items()]

@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
-from budgetsvm.cli._options.given import words_given
+from budgetsvm.cli._options.given import short_text, words_given
 
 _WIDTH = 8
 #: Options that say how to search, and are not for training.
 _OF_THE_SEARCH = {
     *("folds", "grid", "log2c", "log2g", "budgets", "halving", "cost", "time_limit"),
-    *("quiet", "as_json"),
+    *("quiet", "as_json", "cache", "shrinking"),
 }
 
 
@@ -60,7 +60,7 @@ def _short(number: float) -> str:
 
 def words_for_train(best: dict[str, Any]) -> str:
     """Return the best cell, and what else was given, in the options of ``budgetsvm train``."""
-    words = [f"-c {best['C']:.8g}"]
-    words += [f"-g {best['gamma']:.8g}"] if "gamma" in best else []
+    words = [f"-c {short_text(best['C'])}"]
+    words += [f"-g {short_text(float(best['gamma']))}"] if "gamma" in best else []
     words += [f"-B {best['budget']}"] if "budget" in best else []
     return " ".join([*words, *words_given(but={*_OF_THE_SEARCH, *best})])

@@ -8,7 +8,8 @@ import click
 from click.core import ParameterSource
 
 from budgetsvm.cli._options.svm import BALANCED
-from budgetsvm.cli._output import text_of
+
+_MOST_DIGITS = 1e6
 
 
 def was_given(context: click.Context, name: str) -> bool:
@@ -41,5 +42,10 @@ def _text(value: Any) -> str:
     if value == BALANCED:
         return str(value[0])
     if isinstance(value, tuple):  # a label and its weight
-        return "=".join(map(text_of, value))
-    return text_of(value) if isinstance(value, float) else str(value)
+        return "=".join(map(_text, value))
+    return short_text(value) if isinstance(value, float) else str(value)
+
+
+def short_text(number: float) -> str:
+    """Return a number in as few digits as it takes to be the same one."""
+    return repr(int(number)) if number.is_integer() and abs(number) < _MOST_DIGITS else repr(number)

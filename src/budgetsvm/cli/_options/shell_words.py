@@ -16,6 +16,8 @@ _WORDS = (
     (r"header=False", "--no-header"),
     (rf"delimiter={_TEXT}", r"--delimiter '\1'"),
     (rf"decimal={_TEXT}", r"--decimal '\1'"),
+    (r"say labels='string' if labels are not numbers", "targets of a regression are numbers"),
+    (r"; or say labels='string'", ""),
     (rf"precision={_TEXT}", "more digits"),
 )
 
