@@ -101,11 +101,12 @@ def test_probabilities(y: np.ndarray, rows: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [["a", "b"], [False, True], [-1.0, 2.5e9], np.array([3, 9], np.uint8)], ids=str
+    "names", [["a", "b"], [False, True], [-1.0, 1.0], [-1.0, 2.5e9], np.array([3, 9], np.uint8)], ids=str
 )
-def test_labels(names: Any) -> None:
+@pytest.mark.parametrize("scaler", [[], [StandardScaler()]], ids=["alone", "scaled"])
+def test_labels(scaler: list, names: Any) -> None:
     labels = np.asarray(names)[Y]
-    model = BudgetSVC(**options("rbf")).fit(X, labels)
+    model = make_pipeline(*scaler, BudgetSVC(**options("rbf"))).fit(X, labels)
     assert_array_equal(run(to_onnx(model, X), X)["label"], model.predict(X))
 
 
