@@ -203,12 +203,13 @@ def ascend_pairs(
     pairs: NDArray[np.int64],
     goal: float,
     most_rounds: int,
+    most_values: float,
     seed: int,
     found: _Found,
-) -> None:
+) -> int:
     """Solve pairs of classes by coordinate ascent, each until its gap is within the goal, or for so many rounds.
 
-    Hinge loss; the last feature is a constant that costs nothing. What is found, zero to begin with, has a row for each
+    Returns how many of them: once so many features have been visited, no other pair is begun. Hinge loss; the last feature is a constant that costs nothing. What is found, zero to begin with, has a row for each
     pair: the best w, w(α) without the constant, and P, D, what their gap is measured by and the passes; and α, pair after pair.
     """
 

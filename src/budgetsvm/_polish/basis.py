@@ -175,14 +175,14 @@ class Basis:
         return w
 
     def coefficients(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return β, and the bias behind them, for orthonormal coordinates w."""
+        """Return β, and the bias behind them, for orthonormal coordinates w, of one output or in columns."""
         return solve_upper(self.lower, w, self.n_threads)
 
     def expand(
-        self, points: Sequence[NDArray[np.float64]]
+        self, points: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return coefficients (outputs, terms) and biases, for orthonormal coordinates of all outputs."""
-        coef = np.array([self.coefficients(w) for w in points])
+        """Return coefficients (outputs, terms) and biases, for orthonormal coordinates of all outputs, one in each row."""
+        coef = self.coefficients(points.T).T
         terms, bias = coef[:, : len(self)], coef[:, len(self) :].sum(axis=1)  # one number or none
         return np.ascontiguousarray(terms), bias
 

@@ -90,8 +90,9 @@ using ClassRowsArg = std::tuple<Array<const T, 2>, Array<const T, 1>, Array<cons
 using FoundArg = std::tuple<Array<double, 2>, Array<double, 2>, Array<double, 2>, Array<double, 1>>;
 
 template <class T>
-void ascend_pairs(const ClassRowsArg<T>& given, PairsArg pairs, double goal,
-                  std::int64_t most_rounds, std::uint64_t seed, const FoundArg& results) {
+std::size_t ascend_pairs(const ClassRowsArg<T>& given, PairsArg pairs, double goal,
+                         std::int64_t most_rounds, double most_values, std::uint64_t seed,
+                         const FoundArg& results) {
     const auto& [features, curvature, box, starts] = given;
     const auto& [w, point, certificates, alpha] = results;
     const std::size_t n = features.shape(0), count = pairs.shape(0), width = features.shape(1);
@@ -109,18 +110,24 @@ void ascend_pairs(const ClassRowsArg<T>& given, PairsArg pairs, double goal,
     nb::gil_scoped_release release;
     std::vector<double> variables(n, 0.0), y(n, 0.0);
     const std::vector<double> targets(n, 1.0);
-    double* own_alpha = alpha.data();
-    for (std::size_t p = 0; p < count; ++p) {
+    double *own_alpha = alpha.data(), values = 0;
+    std::size_t p = 0;
+    for (; p < count && values <= most_values; ++p) {
         SpanPair<T> pair(rows, ranges[2 * p], ranges[2 * p + 1]);
         SpanSolution found{w.data() + p * width, point.data() + p * width, own_alpha};
+        const auto own_seed = static_cast<std::uint64_t>(ranges[2 * p].begin) * n +
+                              static_cast<std::uint64_t>(ranges[2 * p + 1].begin);
         pair.solve(variables.data(), y.data(), targets.data(), goal, most_rounds,
-                   seed + 1000 * static_cast<std::uint64_t>(p), found);
+                   seed + 1000 * own_seed, found);
         for (const std::int64_t i : pair.members()) variables[i] = 0;
         own_alpha += pair.members().size();
+        values += static_cast<double>(found.passes) *
+                  static_cast<double>(pair.members().size() * width);
         double* out = certificates.data() + 4 * p;
         out[0] = found.primal, out[1] = found.dual, out[2] = found.scale;
         out[3] = static_cast<double>(found.passes);
     }
+    return p;
 }
 
 template <class T>
@@ -129,7 +136,7 @@ void bind(nb::module_& m) {
     m.def("climb_blocks", &climb_blocks<T>, array("blocks"), array("bounds"), array("state"),
           arg("scale"), arg("goal"), arg("most_rounds"), array("working_set"));
     m.def("ascend_pairs", &ascend_pairs<T>, array("rows"), array("pairs"), arg("goal"),
-          arg("most_rounds"), arg("seed"), array("found"));
+          arg("most_rounds"), arg("most_values"), arg("seed"), array("found"));
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ struct Passes {
 };
 
 // Passes in random order over `count` rows until no violation exceeds the precision, at most so
-// many. What was left out is looked at before the end.
+// many. What was left out is looked at before the end, so that it may be left out early.
 template <class Loss, class T>
 Passes ascend_until(const Loss& loss, const LinearProblem<T>& problem, std::int64_t* order,
                     std::int64_t count, Passes passes, double precision, std::int64_t most,
@@ -116,8 +116,8 @@ Passes ascend_until(const Loss& loss, const LinearProblem<T>& problem, std::int6
         const Pass pass = ascend(loss, problem, order, passes.kept, passes.shrinking);
         ++passes.done;
         passes.kept = pass.kept;
-        passes.shrinking = {pass.upper > 0 ? pass.upper : infinity,
-                            pass.lower < 0 ? pass.lower : -infinity};
+        passes.shrinking = {pass.upper > 0 ? std::min(pass.upper, precision) : infinity,
+                            pass.lower < 0 ? std::max(pass.lower, -precision) : -infinity};
         if (pass.upper - pass.lower > precision) continue;
         passes.settled = !shrunk;
         passes.kept = count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two classes in the span of some terms, with the hinge loss and a bias that costs nothing, for
 // many pairs of classes that share their orthonormal features: rounds of coordinate ascent
-// (ascent.hpp) until the gap is small enough. The rows of each class follow each other. The last
+// (ascent.hpp) on the rows that may move, until the gap is small enough. The rows of each class follow each other. The last
 // feature is a constant, and what its coefficient is drawn to moves on after every round, as in
 // _polish/ascent.py, which has the theory.
 #pragma once
@@ -46,17 +46,18 @@ template <class T>
 class SpanPair {
   public:
     SpanPair(const ClassRows<T>& rows, ClassRange first, ClassRange second)
-        : rows_(rows), count_(first.end - first.begin + second.end - second.begin) {
+        : rows_(rows),
+          count_(first.end - first.begin + second.end - second.begin),
+          first_(first.end - first.begin) {
         const auto n = static_cast<std::size_t>(count_),
                    width = static_cast<std::size_t>(rows.width);
-        order_.resize(n);
-        std::iota(order_.begin(), order_.begin() + (first.end - first.begin), first.begin);
-        std::iota(order_.begin() + (first.end - first.begin), order_.end(), second.begin);
-        members_ = order_;
+        members_.resize(n);
+        std::iota(members_.begin(), members_.begin() + first_, first.begin);
+        std::iota(members_.begin() + first_, members_.end(), second.begin);
         y_.resize(n), f_.resize(n), w_.assign(width, T(0)), point_.assign(width, 0.0);
         double costs[2] = {0, 0};
         for (std::size_t k = 0; k < n; ++k) {
-            const bool is_first = k < static_cast<std::size_t>(first.end - first.begin);
+            const bool is_first = k < static_cast<std::size_t>(first_);
             y_[k] = is_first ? 1.0 : -1.0;
             costs[is_first ? 0 : 1] += rows.box[members_[k]];
         }
@@ -70,19 +71,22 @@ class SpanPair {
                std::int64_t most_rounds, std::uint64_t seed, SpanSolution& best) {
         for (std::size_t k = 0; k < y_.size(); ++k) y[members_[k]] = y_[k];
         best.primal = total_, best.dual = 0;
-        double precision = 0.1;
-        for (std::int64_t round = 0; round < most_rounds; ++round, precision *= 0.4) {
+        double precision = 0.3;
+        begin_with_some();
+        for (std::int64_t round = 0; round < most_rounds; ++round, precision *= 0.3) {
             const LinearProblem<T> problem{rows_.features, rows_.curvature, y,         targets,
                                            rows_.box,      alpha,           w_.data(), rows_.width};
             constexpr double infinity = std::numeric_limits<double>::infinity();
+            const auto active = static_cast<std::int64_t>(active_.size());
             const Passes passes =
-                ascend_until(Hinge(LossParameters{0}), problem, order_.data(), count_,
-                             Passes{0, count_, {infinity, -infinity}}, precision, most_passes,
+                ascend_until(Hinge(LossParameters{0}), problem, active_.data(), active,
+                             Passes{0, active, {infinity, -infinity}}, precision, most_passes,
                              Shuffler(seed + static_cast<std::uint64_t>(round)));
             best.passes += passes.done + 2;
             evaluate(alpha, best);
             best.scale = scale_(best.primal, best.dual);
             if (best.primal - best.dual <= goal * best.scale) return;
+            go_on_with_violators(alpha, precision);
         }
     }
 
@@ -90,6 +94,27 @@ class SpanPair {
 
   private:
     static constexpr std::int64_t most_passes = 40;
+    static constexpr std::int64_t one_of = 4, fewest = 32;  // of the rows of a class, to begin with
+
+    // Few rows are support vectors: those of some rows say which of the others come into question.
+    void begin_with_some() {
+        const auto take = [&](std::int64_t begin, std::int64_t end) {
+            const std::int64_t step = end - begin > one_of * fewest ? one_of : 1;
+            for (std::int64_t k = begin; k < end; k += step) active_.push_back(members_[k]);
+        };
+        take(0, first_), take(first_, count_);
+    }
+
+    // All but those that a gradient larger than the margin holds at their bound.
+    void go_on_with_violators(const double* alpha, double margin) {
+        active_.clear();
+        for (std::size_t k = 0; k < f_.size(); ++k) {
+            const std::int64_t i = members_[k];
+            const double slack = 1 - y_[k] * f_[k];
+            if (alpha[i] > 0 ? alpha[i] < rows_.box[i] || slack < margin : slack > -margin)
+                active_.push_back(i);
+        }
+    }
 
     ChosenRows<T> chosen() const { return {rows_.features, members_.data(), count_, rows_.width}; }
 
@@ -150,16 +175,23 @@ class SpanPair {
         kinks_.clear();
         for (std::size_t k = 0; k < y_.size(); ++k)
             kinks_.push_back({y_[k] - f_[k], rows_.box[members_[k]]});
-        std::sort(kinks_.begin(), kinks_.end());
-        double slope = -of_first_;
         const double flat = 1e-9 * total_;
-        for (std::size_t k = 0; k < kinks_.size(); ++k) {
-            slope += kinks_[k].second;
-            if (slope < -flat) continue;
-            const bool stretch = slope <= flat && k + 1 < kinks_.size();
-            return stretch ? 0.5 * (kinks_[k].first + kinks_[k + 1].first) : kinks_[k].first;
+        double slope = -of_first_;
+        auto kink = kinks_.begin();  // of some that the slope changes its sign at one of, the first
+        for (auto end = kinks_.end(); end - kink > 1;) {
+            const auto middle = kink + (end - kink) / 2;
+            std::nth_element(kink, middle, end);
+            double below = slope;
+            for (auto one = kink; one != middle; ++one) below += one->second;
+            if (below >= -flat)
+                end = middle;
+            else
+                slope = below, kink = middle;
         }
-        return kinks_.back().first;
+        slope += kink->second;
+        const bool stretch = std::fabs(slope) <= flat && kink + 1 != kinks_.end();
+        if (!stretch) return kink->first;
+        return 0.5 * (kink->first + std::min_element(kink + 1, kinks_.end())->first);
     }
 
     // Make the sum of beta zero: on the heavier side, those of least slack give way.
@@ -183,10 +215,10 @@ class SpanPair {
     }
 
     ClassRows<T> rows_;
-    std::int64_t count_;
+    std::int64_t count_, first_;  // rows, and how many of them are of the first class
     double total_ = 0, of_first_ = 0, multiplier_ = 0;
     GapScale scale_{0, 0};
-    std::vector<std::int64_t> order_, members_, heavy_, some_;
+    std::vector<std::int64_t> active_, members_, heavy_, some_;
     std::vector<double> y_, f_, point_, change_, factors_;
     std::vector<T> w_;
     std::vector<std::pair<double, double>> kinks_;

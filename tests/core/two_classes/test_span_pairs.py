@@ -17,7 +17,7 @@ def _features(dtype, seed=0):
     return np.hstack([rows, np.full((len(rows), 1), 1.5)]).astype(dtype)
 
 
-def _solve(G, pairs, *, goal=1e-3, rounds=60, seed=1, box=None):
+def _solve(G, pairs, *, goal=1e-3, rounds=60, seed=1, box=None, values=np.inf):
     pairs = np.array(pairs, np.int64)
     sizes = np.array(_SIZES)
     box = np.ones(len(G)) if box is None else box
@@ -26,9 +26,9 @@ def _solve(G, pairs, *, goal=1e-3, rounds=60, seed=1, box=None):
     alpha = np.zeros(int(sizes[pairs].sum()))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     norms = np.einsum("ij,ij->i", G, G)
-    _core.ascend_pairs(
-        (G, norms, box, starts), pairs, goal, rounds, seed, (w, point, certificates, alpha)
-    )
+    found = w, point, certificates, alpha
+    count = _core.ascend_pairs((G, norms, box, starts), pairs, goal, rounds, values, seed, found)
+    assert count == (len(pairs) if values == np.inf else 1)
     return w, point, certificates, alpha
 
 
@@ -69,15 +69,22 @@ def test_it_is_the_machine_of_scikit_learn():
     np.testing.assert_allclose(primal, best, rtol=1e-5)
 
 
-def test_pairs_do_not_know_of_each_other():
-    """But for the order of visits, which the place in the list decides on."""
-    G = _features(np.float64)
-    w, point, certificates, alpha = _solve(G, [(0, 1), (0, 2), (1, 2)])
-    again = _solve(G, [(0, 1)])
-    np.testing.assert_array_equal(w[0], again[0][0])
-    np.testing.assert_array_equal(point[0], again[1][0])
-    np.testing.assert_array_equal(certificates[0], again[2][0])
-    np.testing.assert_array_equal(alpha[: len(again[3])], again[3])
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_pairs_do_not_know_of_each_other(k):
+    G, pairs = _features(np.float64), [(0, 1), (0, 2), (1, 2)]
+    *together, alpha = _solve(G, pairs)
+    *alone, alpha_alone = _solve(G, pairs[k : k + 1])
+    for many, one in zip(together, alone, strict=True):
+        np.testing.assert_array_equal(many[k], one[0])
+    ends = np.cumsum([_SIZES[a] + _SIZES[b] for a, b in pairs])
+    np.testing.assert_array_equal(np.split(alpha, ends)[k], alpha_alone)
+
+
+def test_no_pair_is_begun_after_so_much_work():
+    G, pairs = _features(np.float64), [(0, 1), (0, 2), (1, 2)]
+    w, _, certificates, alpha = _solve(G, pairs, values=1)
+    np.testing.assert_array_equal(w[0], _solve(G, pairs)[0][0])
+    assert not (w[1:].any() or certificates[1:].any() or alpha[_SIZES[0] + _SIZES[1] :].any())
 
 
 @pytest.mark.parametrize(
@@ -90,7 +97,7 @@ def test_classes_that_are_not_there_are_refused(pairs, match):
     starts = np.array([0, 40, 65, 100])
     with pytest.raises(ValueError, match=match):
         _core.ascend_pairs(
-            (G, G[:, 0].copy(), np.ones(100), starts), np.array(pairs), 0.1, 5, 0, arrays
+            (G, G[:, 0].copy(), np.ones(100), starts), np.array(pairs), 0.1, 5, np.inf, 0, arrays
         )
 
 
@@ -104,6 +111,7 @@ def test_classes_must_have_rows_and_all_of_them(starts):
             np.array([[0, 1]]),
             0.1,
             5,
+            np.inf,
             0,
             arrays,
         )

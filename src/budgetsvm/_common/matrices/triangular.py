@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsv, strsv
+from scipy.linalg.blas import dtrsm, dtrsv, strsm, strsv
 
 from budgetsvm._common.threads import for_each
 
@@ -38,7 +38,9 @@ def solve_lower(lower: NDArray[Any], v: _Array, n_threads: int = 1) -> _Array:
 
 
 def solve_upper(lower: NDArray[Any], v: _Array, n_threads: int = 1) -> _Array:
-    """Return L⁻ᵀ v."""
+    """Return L⁻ᵀ v, for a vector or a matrix."""
+    if v.ndim > 1 and len(v) > _SMALL:
+        return np.column_stack([solve_upper(lower, column, n_threads) for column in v.T])
     if len(v) <= _SMALL:
         return _solve(lower, v, trans=0)
     x = np.array(v)
@@ -56,6 +58,9 @@ def _solve(lower: NDArray[Any], v: _Array, trans: int) -> _Array:
     """Return L⁻¹ v (trans=1) or L⁻ᵀ v (0) in the precision of L: by columns, L is an upper triangle."""
     if not len(v):
         return v
+    if v.ndim > 1:
+        solve = strsm if lower.dtype == np.float32 else dtrsm
+        return np.asarray(solve(1.0, lower.T, v, lower=0, trans_a=trans), np.float64)
     solve = strsv if lower.dtype == np.float32 else dtrsv
     return np.asarray(solve(lower.T, v, lower=0, trans=trans), np.float64)
 

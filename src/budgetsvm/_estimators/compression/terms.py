@@ -149,7 +149,7 @@ class Smaller:
         """Return which of some points are kept, their coefficients, and ‖f - f_big‖², for models in single precision."""
         basis, projection = self._projection(points.astype(np.float32))
         with single_threaded_blas():
-            coef, _ = basis.expand([np.ascontiguousarray(w) for w in projection.T])
+            coef, _ = basis.expand(projection.T)
         return basis.kept, coef, max(0.0, self.squared_norm - float((projection**2).sum()))
 
     def nearest(
@@ -165,7 +165,7 @@ class Smaller:
             X, lost = replace(self.big, centre=self._centre).original_points(), np.inf
         with single_threaded_blas():
             coordinates, shift, error = self.on_rows(basis, projection, X, bias, lost)
-            coef, _ = basis.expand([np.ascontiguousarray(w) for w in coordinates.T])
+            coef, _ = basis.expand(coordinates.T)
         distance = self.squared_norm - 2 * (projection * coordinates).sum() + (coordinates**2).sum()
         model = KernelExpansion(
             self.big.kernel,

@@ -3,15 +3,13 @@
 The problem of a pair is small, and there are many of them: to go through `outputs.py` takes longer than to solve it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm import _core
-from budgetsvm._common.threads import map_in_order
+from budgetsvm._common.threads import abandoned, map_in_order
 from budgetsvm._polish.matrix.interface import RowMatrix
 from budgetsvm._polish.outlook import OUTPUTS
 from budgetsvm._polish.result import Solving
@@ -22,30 +20,32 @@ from budgetsvm.losses import Hinge
 from budgetsvm.monitoring._observer import PolishMoment
 
 _Vector = NDArray[np.float64]
+_Matrix = NDArray[np.float64]
 
-_OF_TOLERANCE = 0.5  # what a pair aims at
+_OF_TOLERANCE = 0.9  # what a pair aims at
 # Rounds of a pair: at least and at most. One that is not solved by then takes Newton's method, which is ten times as long.
 _FEWEST_ROUNDS, _MOST_ROUNDS = 10, 300
 _MOST_VALUES = 1 << 22  # features of a pair: more are worth the time that they take elsewhere
-# Of a call, features times rounds: a second or so at most, as Ctrl-C has to wait for that.
+# Features of the largest pair times rounds: seconds at most, as Ctrl-C has to wait for that.
 _WORK_AT_ONCE = 6e7
+# Features of the pairs of a chunk, and how many of them a call of the core visits before it returns.
+_CHUNK, _VISITS = 3e6, 3e8
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedPair:
-    """The solution of a pair; `rows` are those of the first class, then those of the second."""
+class SolvedPairs:
+    """The solutions of some pairs, one after the other."""
 
-    rows: NDArray[np.int64]
-    w: _Vector
-    beta: _Vector
-    point_of_alpha: _Vector
-    certificate: list[float]  #: P, D and what their gap is measured by
-    passes: int
+    numbers: NDArray[np.int64]  #: which pairs
+    w: _Matrix
+    points: _Matrix  #: w(α), but for the constant
+    certificates: _Matrix  #: P, D, what their gap is measured by, and the passes
+    alpha: _Vector  #: pair after pair: of the rows of the first class, then of those of the second
 
     @property
-    def gap(self) -> float:
-        """The relative duality gap."""
-        return relative_gap(*self.certificate)
+    def passes(self) -> int:
+        """The most that a pair has taken."""
+        return int(self.certificates[:, 3].max(initial=0))
 
 
 def suits(targets: Targets, matrix: RowMatrix) -> bool:
@@ -57,8 +57,8 @@ def suits(targets: Targets, matrix: RowMatrix) -> bool:
     return matrix.basis.free and counts[0] > 0 and largest <= _MOST_VALUES
 
 
-def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> Iterator[SolvedPair]:
-    """Return what the core finds for every pair, in their order, as far as there is time; some may be not good enough."""
+def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> list[SolvedPairs]:
+    """Return what the core finds for all pairs, in their order, as far as there is time; some may be not good enough."""
     order = np.concatenate(targets.rows_of_classes)
     block = matrix.feature_rows(order)
     features = block.rows[block.where]  # side by side, class by class
@@ -66,66 +66,36 @@ def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> Iterat
     sizes = np.array([len(rows) for rows in targets.rows_of_classes])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     goal, seed = _OF_TOLERANCE * how.limits.tol, int(how.rng.integers(2**31))
-    rows = features, norms, targets.box[order], starts
-    largest = int(np.sort(sizes)[-2:].sum()) * features.shape[1]
+    rows, width = (features, norms, targets.box[order], starts), features.shape[1]
+    largest = int(np.sort(sizes)[-2:].sum()) * width
     rounds = int(np.clip(_WORK_AT_ONCE / largest, _FEWEST_ROUNDS, _MOST_ROUNDS))
-    values = int(_WORK_AT_ONCE / rounds)
-    chunks = list(_chunks(pairs_of(targets.n_classes), sizes, features.shape[1], values))
+    pairs = pairs_of(targets.n_classes)
+    lengths = sizes[pairs].sum(axis=1)
+    chunks = _chunks(lengths * width)
     done = [0]
 
-    def solve(pairs: NDArray[np.int64]) -> list[SolvedPair]:
-        if how.limits.late():
-            return []
-        results = _Results(pairs, sizes, features.shape[1])
-        _core.ascend_pairs(rows, pairs, goal, rounds, seed, results.arrays)
+    def solve(numbers: NDArray[np.int64]) -> SolvedPairs:
+        own, ends = pairs[numbers], np.cumsum(lengths[numbers])
+        room = len(own), width
+        found = np.zeros(room), np.zeros(room), np.zeros((len(own), 4)), np.zeros(int(ends[-1]))
+        count = 0
+        while count < len(own) and not how.limits.late() and not abandoned():
+            first = int(ends[count - 1]) if count else 0
+            rest = found[0][count:], found[1][count:], found[2][count:], found[3][first:]
+            count += _core.ascend_pairs(rows, own[count:], goal, rounds, _VISITS, seed, rest)
         done[0] += 1
         how.observer.in_task(OUTPUTS, done[0] / len(chunks))
-        found = results.solved(targets)
-        how.observer.in_polish(PolishMoment(found[-1].gap, found[-1].passes))
-        return found
+        last = int(ends[count - 1]) if count else 0
+        some = SolvedPairs(numbers[:count], *(part[:count] for part in found[:3]), found[3][:last])
+        if count:
+            gap = relative_gap(*some.certificates[-1, :3].tolist())
+            how.observer.in_polish(PolishMoment(gap, some.passes))
+        return some
 
-    for found in map_in_order(solve, chunks, how.limits.n_threads):
-        if not found:
-            return
-        yield from found
-
-
-class _Results:
-    """Room for what the core finds out of some pairs."""
-
-    def __init__(self, pairs: NDArray[np.int64], sizes: NDArray[np.int64], width: int) -> None:
-        count = len(pairs)
-        self._pairs, self._ends = pairs, np.cumsum(sizes[pairs].sum(axis=1))
-        self.arrays: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]] = (
-            np.zeros((count, width)),
-            np.zeros((count, width)),
-            np.zeros((count, 4)),
-            np.zeros(int(self._ends[-1])),
-        )
-
-    def solved(self, targets: PairTargets) -> list[SolvedPair]:
-        """Return all of it, pair by pair."""
-        w, points, certificates, alpha = self.arrays
-        parts, members = np.split(alpha, self._ends[:-1]), targets.rows_of_classes
-        for part, (a, _) in zip(parts, self._pairs.tolist(), strict=True):
-            part[len(members[a]) :] *= -1.0  # α y
-        return [
-            SolvedPair(
-                np.concatenate([members[a], members[b]]),
-                w[k],
-                parts[k],
-                points[k],
-                certificates[k, :3].tolist(),
-                int(certificates[k, 3]),
-            )
-            for k, (a, b) in enumerate(self._pairs.tolist())
-        ]
+    return map_in_order(solve, chunks, how.limits.n_threads)
 
 
-def _chunks(
-    pairs: NDArray[np.int64], sizes: NDArray[np.int64], width: int, values: int
-) -> Iterator[NDArray[np.int64]]:
-    """Return some pairs at a time, of so many features: a bounded amount of work."""
-    ends = np.cumsum(sizes[pairs].sum(axis=1) * width)
-    calls = ends // values
-    yield from (np.ascontiguousarray(pairs[calls == call]) for call in np.unique(calls))
+def _chunks(values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return some pairs at a time, given how many features they have."""
+    calls = np.cumsum(values) // _CHUNK
+    return np.split(np.arange(len(values)), np.flatnonzero(np.diff(calls)) + 1)
