@@ -101,7 +101,9 @@ def test_probabilities(y: np.ndarray, rows: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [["a", "b"], [False, True], [-1.0, 1.0], [-1.0, 2.5e9], np.array([3, 9], np.uint8)], ids=str
+    "names",
+    [["a", "b"], [False, True], [-1.0, 1.0], [-1.0, 2.5e9], np.array([3, 9], np.uint8)],
+    ids=str,
 )
 @pytest.mark.parametrize("scaler", [[], [StandardScaler()]], ids=["alone", "scaled"])
 def test_labels(scaler: list, names: Any) -> None:

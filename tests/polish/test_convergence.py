@@ -10,7 +10,7 @@ from oracles.problems import moons, noisy_xor
 from sklearn.exceptions import ConvergenceWarning
 
 from budgetsvm import BudgetSVC, polish
-from budgetsvm._polish.convergence import warn_not_converged
+from budgetsvm._estimators.fitting.convergence import warn_not_converged
 from budgetsvm._polish.result import Evidence, Polished
 
 

@@ -60,7 +60,7 @@ class HeldRows:
         there = self.places[rows]
         self._asked[there[there >= 0]] = self._now
         fresh = rows[there < 0]
-        places = np.argsort(self._asked[: self._room], kind="stable")[: len(fresh)]
+        places = self._oldest(len(fresh))
         gone = self._owners[places]
         self.places[gone[gone >= 0]] = -1
         self._owners[places], self._asked[places] = -1, 0
@@ -74,6 +74,11 @@ class HeldRows:
         self._repeated += int(np.count_nonzero(self._known[fresh]))
         self._known[fresh] = True
         self._room = min(self._most_room, self._least_room + self._repeated // _REPEATED)
+
+    def _oldest(self, count: int) -> _Indices:
+        """Return the places of the rows that were asked for longest ago."""
+        asked = self._asked[: self._room]
+        return np.argpartition(asked, count)[:count] if count < len(asked) else np.arange(count)
 
     def times(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the product of the whole matrix, which is symmetric, and a vector."""

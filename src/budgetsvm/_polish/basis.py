@@ -7,7 +7,7 @@ costs nothing, as LIBSVM has it: ‖f + b‖² = ‖f‖². Its coordinate is b 
 is of the size of the others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cached_property

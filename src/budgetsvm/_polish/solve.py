@@ -62,9 +62,7 @@ def _solve_coupled(targets: ClassTargets, matrix: Matrix, how: Solving) -> Polis
     )
 
 
-def _solve_separate(
-    problem: Problem, matrix: Matrix, how: Solving, settle: Settle
-) -> Settled:
+def _solve_separate(problem: Problem, matrix: Matrix, how: Solving, settle: Settle) -> Settled:
     """Solve each output by itself: several on common features, if there is memory for them."""
     targets = problem.targets
     if targets.count == 1:
@@ -136,9 +134,7 @@ def _whole_moment(problem: Problem, span: SpanProblem) -> PolishMoment:
     return PolishMoment(span.gap, span.passes, (span.primal, span.dual), state)
 
 
-def _put_together(
-    settled: Settled, basis: Basis, rows: NDArray[np.int64], tol: float
-) -> Polished:
+def _put_together(settled: Settled, basis: Basis, rows: NDArray[np.int64], tol: float) -> Polished:
     """Return the model of all outputs; what each of them has of a certificate adds up."""
     primal, dual, scale = settled.certificates.sum(axis=0).tolist()
     converged, gap = relative_gap(primal, dual, scale) <= tol, relative_gap(primal, dual)

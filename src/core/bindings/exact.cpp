@@ -121,8 +121,8 @@ std::size_t ascend_pairs(const ClassRowsArg<T>& given, PairsArg pairs, double go
                    seed + 1000 * own_seed, found);
         for (const std::int64_t i : pair.members()) variables[i] = 0;
         own_alpha += pair.members().size();
-        values += static_cast<double>(found.passes) *
-                  static_cast<double>(pair.members().size() * width);
+        values +=
+            static_cast<double>(found.passes) * static_cast<double>(pair.members().size() * width);
         double* out = certificates.data() + 4 * p;
         out[0] = found.primal, out[1] = found.dual, out[2] = found.scale;
         out[3] = static_cast<double>(found.passes);

@@ -16,6 +16,7 @@
 
 #include "leaf/leaf.hpp"
 #include "polish/gap_scale.hpp"
+#include "polish/largest.hpp"
 #include "polish/pair_steps.hpp"
 
 namespace budgetsvm {
@@ -94,56 +95,67 @@ class BlockDual {
 
     // Returns whether there was anything to do.
     bool round() {
-        const Extremes found = extremes(v_, rows_.size());
-        if (!(found.violation() > 0)) return false;
-        if (!chosen_) choose(++latest_, found);
+        seen_ = chosen_ ? extremes(v_, rows_.size()) : choose();
+        if (!(seen_.violation() > 0)) return false;
         chosen_ = true;
         waits_ =
             !std::all_of(set_.begin(), set_.end(), [&](std::int32_t i) { return rows_.holds(i); });
         if (waits_) return false;
         chosen_ = false;
         for (const std::int32_t i : set_) age_[i] = std::abs(age_[i]);
-        return climb(rigour * found.violation());
+        return climb(rigour * seen_.violation());
     }
 
     // Half of the set are new rows, those that violate most on either side; the rest stays, the
-    // latest first.
-    void choose(std::int64_t number, const Extremes& found) {
+    // latest first. Nothing changes where no row violates.
+    Extremes choose() {
         const std::int32_t n = rows_.size();
-        if (n <= most_in_set) {
+        const bool all = n <= most_in_set;
+        const std::size_t stay = std::min<std::size_t>(set_.size(), most_in_set / 2);
+        const std::size_t fresh = all ? 0 : most_in_set - stay, half = fresh / 2;
+        rising_.begin(half), falling_.begin(fresh + half);  // some may do both
+        Extremes found;
+        constexpr double never = -std::numeric_limits<double>::infinity();
+        for (std::int32_t i = 0; i < n; ++i) {  // what is decided at random has no branches
+            const double up = v_.may_grow(i) ? v_.uphill(i) : never;
+            const double fall = v_.may_fall(i) ? -v_.downhill(i) : never;
+            found.up = std::max(found.up, up), found.down = std::min(found.down, -fall);
+            if (rising_.accepts(up) && age_[i] == 0) rising_.offer(up, i);
+            if (falling_.accepts(fall) && age_[i] == 0) falling_.offer(fall, i);
+        }
+        if (!(found.violation() > 0)) return found;
+        ++latest_;
+        if (all) {
             set_.resize(static_cast<std::size_t>(n));
             std::iota(set_.begin(), set_.end(), 0);
-            std::fill(age_, age_ + n, -number);
-            return;
+            std::fill(age_, age_ + n, -latest_);
+            return found;
         }
-        std::vector<std::int32_t> fresh, old;
-        old.swap(set_);
-        if (old.size() > most_in_set / 2) {
-            std::stable_sort(old.begin(), old.end(),
-                             [&](std::int32_t a, std::int32_t b) { return age_[a] > age_[b]; });
-            for (std::size_t k = most_in_set / 2; k < old.size(); ++k) age_[old[k]] = 0;
-            old.resize(most_in_set / 2);
-        }
-        for (const std::int32_t i : old) set_.push_back(i);
-        const auto take = [&](auto may, auto violation, std::size_t most) {
-            fresh.clear();
-            for (std::int32_t i = 0; i < n; ++i)
-                if (age_[i] == 0 && may(i) && violation(i) > 0) fresh.push_back(i);
-            const auto more = [&](std::int32_t a, std::int32_t b) {
-                const double one = violation(a), other = violation(b);
-                return one > other || (one == other && a < b);
-            };
-            const auto end =
-                fresh.begin() + static_cast<std::ptrdiff_t>(std::min(most, fresh.size()));
-            std::nth_element(fresh.begin(), end, fresh.end(), more);
-            for (auto it = fresh.begin(); it != end; ++it) set_.push_back(*it), age_[*it] = -number;
-        };
-        const std::size_t half = (most_in_set - set_.size()) / 2;
-        take([&](std::int32_t i) { return v_.may_grow(i); },
-             [&](std::int32_t i) { return v_.uphill(i) - found.down; }, half);
-        take([&](std::int32_t i) { return v_.may_fall(i); },
-             [&](std::int32_t i) { return found.up - v_.downhill(i); }, most_in_set - set_.size());
+        keep_latest(stay);
+        take(rising_, found.down, half);
+        take(falling_, -found.up, most_in_set - set_.size());
         std::sort(set_.begin(), set_.end());  // as the next call finds it in the ages
+        return found;
+    }
+
+    void keep_latest(std::size_t most) {
+        if (set_.size() <= most) return;
+        std::stable_sort(set_.begin(), set_.end(),
+                         [&](std::int32_t a, std::int32_t b) { return age_[a] > age_[b]; });
+        for (std::size_t k = most; k < set_.size(); ++k) age_[set_[k]] = 0;
+        set_.resize(most);
+    }
+
+    // The best of those that exceed a value, and that are not in the set already.
+    void take(Largest& among, double value, std::size_t most) {
+        std::vector<Largest::Offer> offers = among.found();
+        std::sort(offers.begin(), offers.end());
+        for (const Largest::Offer& one : offers) {
+            if (most == 0 || !(one.value > value)) return;
+            if (age_[one.who] != 0) continue;
+            set_.push_back(one.who), age_[one.who] = -latest_;
+            --most;
+        }
     }
 
     // Climb on the working set, and bring the residuals of all rows up to date.
@@ -157,18 +169,29 @@ class BlockDual {
             const std::int32_t i = set_[k];
             beta[k] = v_.beta[i], residual[k] = v_.residual[i];
             lower[k] = v_.lower[i], upper[k] = v_.upper[i];
-            const T *first = rows_.with_first(i), *second = rows_.with_second(i);
-            for (std::int32_t l = 0; l < size; ++l) {
-                const std::int32_t j = set_[l];
-                gram_[static_cast<std::size_t>(k) * set_.size() + static_cast<std::size_t>(l)] =
-                    j < rows_.n_first ? first[j] : second[j - rows_.n_first];
-            }
         }
+        fill_gram(size);
         const Variables v{beta, residual, lower, upper, v_.epsilon};
-        if (climb_in_pairs(gram_.data(), v, size, precision, steps_per_row * size) == 0)
+        if (PairSteps(gram_.data(), v, size).climb(precision, steps_per_row * size) == 0)
             return false;
         follow(beta, residual);
         return true;
+    }
+
+    // One half is looked up. The other is written tile by tile: whole columns miss the cache.
+    void fill_gram(std::int32_t size) {
+        constexpr std::int32_t tile = 16;
+        for (std::int32_t top = 0; top < size; top += tile)
+            for (std::int32_t left = 0; left <= top; left += tile)
+                for (std::int32_t k = top; k < std::min(top + tile, size); ++k) {
+                    const std::int32_t i = set_[k];
+                    const T *first = rows_.with_first(i), *second = rows_.with_second(i);
+                    for (std::int32_t l = left; l < std::min(left + tile, k + 1); ++l) {
+                        const std::int32_t j = set_[l];
+                        const T value = j < rows_.n_first ? first[j] : second[j - rows_.n_first];
+                        gram_[k * size + l] = gram_[l * size + k] = value;
+                    }
+                }
     }
 
     void follow(const double* beta, const double* residual) {
@@ -218,20 +241,43 @@ class BlockDual {
     }
 
     // The loss as a function of the bias has a kink eps below and above each residual, where its
-    // slope grows; of a stretch of equal losses, the middle. Halves of the kinks are left out until
-    // that one is left where the slope is no longer negative: sorting all of them takes longer.
+    // slope grows: the first one where it is no longer negative; of a stretch of equal losses, the
+    // middle. It nearly always is between the extremes that were last seen, or close by.
     double best_bias() {
-        kinks_.clear();
-        double slope = 0, all = 0;
-        for (std::int32_t i = 0; i < rows_.size(); ++i) {
-            const double upper = v_.upper[i], lower = v_.lower[i];
-            if (upper > 0) kinks_.push_back({v_.residual[i] - v_.epsilon, upper});
-            if (lower < 0) kinks_.push_back({v_.residual[i] + v_.epsilon, -lower});
-            slope -= upper, all += upper - lower;
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        const double margin = seen_.violation();
+        double bias = 0;
+        if (std::isfinite(margin) && is_best_between(seen_.down - margin, seen_.up + margin, bias))
+            return bias;
+        is_best_between(-infinity, infinity, bias);
+        return bias;
+    }
+
+    // Returns whether it lies there.
+    bool is_best_between(double low, double high, double& bias) {
+        const auto n = static_cast<std::size_t>(rows_.size());
+        kinks_.resize(2 * n);
+        double slope = 0, inside = 0, all = 0;
+        double beyond = std::numeric_limits<double>::infinity();
+        std::size_t count = 0;
+        const auto look_at = [&](double where, double sharp) {
+            const bool counts = where >= low && where <= high && sharp > 0;
+            kinks_[count] = {where, sharp};
+            count += counts ? 1 : 0;
+            inside += counts ? sharp : 0.0, slope += where < low ? sharp : 0.0;
+            if (where > high && sharp > 0) beyond = std::min(beyond, where);
+        };
+        for (std::size_t i = 0; i < n; ++i) {
+            look_at(v_.residual[i] - v_.epsilon, v_.upper[i]);
+            look_at(v_.residual[i] + v_.epsilon, -v_.lower[i]);
+            slope -= v_.upper[i], all += v_.upper[i] - v_.lower[i];
         }
-        if (kinks_.empty()) return 0.0;
         const double flat = 1e-9 * all;
-        auto first = kinks_.begin(), last = kinks_.end();
+        const bool everywhere = !std::isfinite(low);
+        const bool here = everywhere || (slope < -flat && slope + inside >= -flat);
+        if (count == 0 || !here) return false;
+        auto first = kinks_.begin(), last = first + static_cast<std::ptrdiff_t>(count);
+        const auto end = last;
         while (last - first > 1) {
             const auto middle = first + (last - first - 1) / 2;
             std::nth_element(first, middle, last);
@@ -242,9 +288,11 @@ class BlockDual {
             else
                 last = middle + 1;
         }
-        const bool stretch = slope + first->second <= flat && last != kinks_.end();
-        return stretch ? 0.5 * (first->first + std::min_element(last, kinks_.end())->first)
-                       : first->first;
+        bias = first->first;
+        if (slope + first->second > flat) return true;
+        for (auto it = last; it != end; ++it) beyond = std::min(beyond, it->first);
+        if (std::isfinite(beyond)) bias = 0.5 * (bias + beyond);
+        return true;
     }
 
     KernelBlocks<T> rows_;
@@ -256,7 +304,9 @@ class BlockDual {
     std::int64_t latest_ = 0;  // round that was begun
     bool chosen_ = false;      // the set of the next round
     bool waits_ = false;
+    Extremes seen_;  // before the last round
     std::vector<std::int32_t> set_;
+    Largest rising_, falling_;  // of those outside of the set, by their derivatives
     std::vector<std::pair<double, double>> kinks_;  // of the loss: where, and how sharp
 };
 

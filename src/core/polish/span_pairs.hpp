@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two classes in the span of some terms, with the hinge loss and a bias that costs nothing, for
 // many pairs of classes that share their orthonormal features: rounds of coordinate ascent
-// (ascent.hpp) on the rows that may move, until the gap is small enough. The rows of each class follow each other. The last
-// feature is a constant, and what its coefficient is drawn to moves on after every round, as in
-// _polish/ascent.py, which has the theory.
+// (ascent.hpp) on the rows that may move, until the gap is small enough. The rows of each class
+// follow each other. The last feature is a constant, and what its coefficient is drawn to moves on
+// after every round, as in _polish/ascent.py, which has the theory.
 #pragma once
 
 #include <algorithm>

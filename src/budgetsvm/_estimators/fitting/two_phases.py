@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.checkpoints.fit_run import FitRun
+from budgetsvm._estimators.fitting.convergence import warn_not_converged, warn_not_precise
 from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
@@ -21,7 +22,6 @@ from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, reduce_to_budget, visits_of_epochs
 from budgetsvm._learn.settings import Plan, Settings
-from budgetsvm._polish.convergence import warn_not_converged, warn_not_precise
 from budgetsvm._polish.polish import Outcome, Polishing, Solve, polish_model, solve_as_it_is
 from budgetsvm._polish.result import Polished, Start
 from budgetsvm._problem.problem import Problem

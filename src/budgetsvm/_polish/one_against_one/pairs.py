@@ -59,40 +59,53 @@ def suits(targets: Targets, matrix: RowMatrix) -> bool:
 
 def solve_pairs(matrix: RowMatrix, targets: PairTargets, how: Solving) -> list[SolvedPairs]:
     """Return what the core finds for all pairs, in their order, as far as there is time; some may be not good enough."""
-    order = np.concatenate(targets.rows_of_classes)
-    block = matrix.feature_rows(order)
-    features = block.rows[block.where]  # side by side, class by class
-    norms = np.einsum("ij,ij->i", features, features)
-    sizes = np.array([len(rows) for rows in targets.rows_of_classes])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    goal, seed = _OF_TOLERANCE * how.limits.tol, int(how.rng.integers(2**31))
-    rows, width = (features, norms, targets.box[order], starts), features.shape[1]
-    largest = int(np.sort(sizes)[-2:].sum()) * width
-    rounds = int(np.clip(_WORK_AT_ONCE / largest, _FEWEST_ROUNDS, _MOST_ROUNDS))
-    pairs = pairs_of(targets.n_classes)
-    lengths = sizes[pairs].sum(axis=1)
-    chunks = _chunks(lengths * width)
+    pairs = _Pairs(matrix, targets, how)
+    chunks = _chunks(pairs.lengths * pairs.width)
     done = [0]
 
     def solve(numbers: NDArray[np.int64]) -> SolvedPairs:
-        own, ends = pairs[numbers], np.cumsum(lengths[numbers])
-        room = len(own), width
-        found = np.zeros(room), np.zeros(room), np.zeros((len(own), 4)), np.zeros(int(ends[-1]))
-        count = 0
-        while count < len(own) and not how.limits.late() and not abandoned():
-            first = int(ends[count - 1]) if count else 0
-            rest = found[0][count:], found[1][count:], found[2][count:], found[3][first:]
-            count += _core.ascend_pairs(rows, own[count:], goal, rounds, _VISITS, seed, rest)
+        found = pairs.solve(numbers)
         done[0] += 1
         how.observer.in_task(OUTPUTS, done[0] / len(chunks))
-        last = int(ends[count - 1]) if count else 0
-        some = SolvedPairs(numbers[:count], *(part[:count] for part in found[:3]), found[3][:last])
-        if count:
-            gap = relative_gap(*some.certificates[-1, :3].tolist())
-            how.observer.in_polish(PolishMoment(gap, some.passes))
-        return some
+        if len(found.numbers):
+            gap = relative_gap(*found.certificates[-1, :3].tolist())
+            how.observer.in_polish(PolishMoment(gap, found.passes))
+        return found
 
     return map_in_order(solve, chunks, how.limits.n_threads)
+
+
+class _Pairs:
+    """All pairs, and their features side by side, class by class."""
+
+    def __init__(self, matrix: RowMatrix, targets: PairTargets, how: Solving) -> None:
+        order = np.concatenate(targets.rows_of_classes)
+        block = matrix.feature_rows(order)
+        features = block.rows[block.where]
+        norms = np.einsum("ij,ij->i", features, features)
+        sizes = np.array([len(rows) for rows in targets.rows_of_classes])
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._rows = features, norms, targets.box[order], starts
+        self._classes, self.width = pairs_of(targets.n_classes), int(features.shape[1])
+        self.lengths = sizes[self._classes].sum(axis=1)
+        rounds = _WORK_AT_ONCE / (self.width * int(self.lengths.max()))
+        self._rounds = int(np.clip(rounds, _FEWEST_ROUNDS, _MOST_ROUNDS))
+        self._goal, self._seed = _OF_TOLERANCE * how.limits.tol, int(how.rng.integers(2**31))
+        self._limits = how.limits
+
+    def solve(self, numbers: NDArray[np.int64]) -> SolvedPairs:
+        """Solve some pairs, the first ones if there is no time for all."""
+        classes, room = self._classes[numbers], (len(numbers), self.width)
+        ends = np.append(0, np.cumsum(self.lengths[numbers]))  # of their rows
+        w, points = np.zeros(room), np.zeros(room)
+        certificates, alpha = np.zeros((len(numbers), 4)), np.zeros(int(ends[-1]))
+        done, how = 0, (self._goal, self._rounds, _VISITS, self._seed)
+        while done < len(numbers) and not self._limits.late() and not abandoned():
+            rest = w[done:], points[done:], certificates[done:], alpha[ends[done] :]
+            done += _core.ascend_pairs(self._rows, classes[done:], *how, rest)
+        return SolvedPairs(
+            numbers[:done], w[:done], points[:done], certificates[:done], alpha[: ends[done]]
+        )
 
 
 def _chunks(values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
