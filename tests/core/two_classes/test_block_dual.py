@@ -203,17 +203,20 @@ def test_a_place_that_does_not_exist_is_refused():
         _core.climb_blocks(*problem, 0.1, 5, (places, np.zeros(6, np.int64)))
 
 
+@pytest.mark.parametrize("scarce", [1.0, 1e-4])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1])
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 32])
-def test_what_is_known_at_the_end_of_a_call_is_of_the_end(rounds):
-    """Also where the rows are so many that nobody looks after every round."""
-    K, target, lower, upper = _problem(1100, 3, 0.0)
+def test_what_is_known_at_the_end_of_a_call_is_of_the_end(rounds, epsilon, scarce):
+    """Also where the rows are so many that nobody looks after every round, and far from the optimum the best bias."""
+    K, target, lower, upper = _problem(1100, 3, epsilon)
+    upper = upper * scarce
     beta, residual = np.zeros(1100), target.copy()
-    problem = _blocks(K, 1100), (target, lower, upper, 0.0), (beta, residual), (1.0, 0.0)
+    problem = target, lower, upper, epsilon
     primal, dual, _, bias, made, _ = _core.climb_blocks(
-        *problem, 0.0, rounds, (None, np.zeros(1100, np.int64))
+        _blocks(K, 1100), problem, (beta, residual), (1.0, 0.0), 0.0, rounds, _everything(K)
     )
     assert made == rounds
-    f = K @ beta
-    cost = (np.where(target > 0, upper, -lower) * np.maximum(0, 1 - target * (f + bias))).sum()
-    assert primal == pytest.approx(0.5 * beta @ f + cost)
-    assert dual == pytest.approx(target @ beta - 0.5 * beta @ f)
+    assert (primal, dual) == pytest.approx(_objectives(K, problem, beta, bias))
+    kinks = np.concatenate([residual - epsilon, residual + epsilon])
+    best = min(_objectives(K, problem, beta, kink)[0] for kink in kinks)
+    assert primal == pytest.approx(best, rel=1e-9)
