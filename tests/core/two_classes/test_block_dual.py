@@ -215,7 +215,7 @@ def test_what_is_known_at_the_end_of_a_call_is_of_the_end(rounds, epsilon, scarc
     primal, dual, _, bias, made, _ = _core.climb_blocks(
         _blocks(K, 1100), problem, (beta, residual), (1.0, 0.0), 0.0, rounds, _everything(K)
     )
-    assert made == rounds
+    assert made == rounds or primal - dual < 1e-9 * primal
     assert (primal, dual) == pytest.approx(_objectives(K, problem, beta, bias))
     kinks = np.concatenate([residual - epsilon, residual + epsilon])
     best = min(_objectives(K, problem, beta, kink)[0] for kink in kinks)
