@@ -20,7 +20,7 @@ _ROOM = 1 << 24  # kernel values that may be held to begin with
 _FIXED_ROOM = 1 << 21  # of many small matrices, which all get the same memory
 _FEWEST = 512  # rows that may be held, more than any working set has
 _AT_ONCE = 64  # rows that are evaluated
-_REPEATED = 8  # evaluations, of rows that had to go before, that make room for one more
+_REPEATED = 16  # evaluations, of rows that had to go before, that make room for one more
 
 
 def room(n: int, *, grows: bool) -> int:
