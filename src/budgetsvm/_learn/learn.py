@@ -1,7 +1,7 @@
 """Phase 1: from a model to a model with other terms, or with fewer."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,21 +21,35 @@ from budgetsvm._problem.targets import SingleTarget, Targets
 from budgetsvm.monitoring._observer import NOBODY, Learned, Observers, Phase
 
 _PLAIN_EPOCHS = 5
-_FEWEST_VISITS_PER_TERM, _MOST_VISITS = 20, 1_000_000
+_EPOCHS, _MOST_VISITS = 2, 1_000_000
+_FEWEST_VISITS_PER_TERM = 20
+_FEW_TERMS = 1000  # of which more are worth more visits, as the polish costs more, too
 
 
-def visits_of_epochs(epochs: float | Literal["auto"], n: int, budget: int, *, polish: bool) -> int:
+class Visits(NamedTuple):
+    """How many visits phase 1 makes: so many at most, and fewer where the loss does not fall any more."""
+
+    most: int
+    enough: int
+
+
+def visits_of_epochs(
+    epochs: float | Literal["auto"], n: int, budget: int, *, polish: bool
+) -> Visits:
     """Return how many visits phase 1 makes.
 
     Before a polish, two epochs: more make better terms, but slowly (docs/theory.md has the figures).
-    A few visits per term are needed in any case, and a million are enough for any number of rows.
+    A few visits per term are needed in any case, and a million are enough for any number of rows. Of more than
+    a thousand terms, the more the more there are, as long as they learn something.
     """
     if epochs != "auto":
-        return max(1, round(epochs * n))
+        visits = max(1, round(epochs * n))
+        return Visits(visits, visits)
     if not polish:
-        return _PLAIN_EPOCHS * n
+        return Visits(_PLAIN_EPOCHS * n, _PLAIN_EPOCHS * n)
     fewest = _FEWEST_VISITS_PER_TERM * budget
-    return min(max(2 * n, fewest), max(_MOST_VISITS, fewest))
+    enough = max(min(_EPOCHS * n, _MOST_VISITS), fewest)
+    return Visits(max(enough, enough * budget // _FEW_TERMS), enough)
 
 
 def phase_of(plan: Plan, targets: Targets, budget: int | None) -> Phase:

@@ -66,7 +66,7 @@ class OutputTrainer(VisitingTrainer):
         """
         trial = trial_visits(plan.visits, self.settings.budget)
         if not self._tried:
-            self.run(replace(plan, visits=trial))
+            self.run(replace(plan, visits=trial, enough=None))
             if self.stopped:
                 return
             self._tried = True

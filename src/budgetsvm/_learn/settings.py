@@ -24,7 +24,9 @@ class Settings:
 class Plan:
     """How long phase 1 lasts."""
 
-    visits: int
+    visits: int  #: at most
     adapt: bool = False  #: whether a trial decides on how to go on; see `OutputTrainer.learn_basis`
     done: int = 0  #: visits of earlier calls, for the step size of BSGD
     until: float = inf  #: a value of the clock at which to stop
+    #: Visits after which an epoch that has learned little is the last one; None: all are made in any case.
+    enough: int | None = None

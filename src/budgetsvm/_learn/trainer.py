@@ -34,6 +34,10 @@ _MOST_VISITS_PER_CALL = 65536
 # What a kernel value costs beyond its dot product, in multiply-adds; and a row of them from Python.
 _KERNEL_WORK, _PYTHON_WORK = 16, _CALL_WORK / 256
 
+# Of the loss per visit, what a later epoch must take away for another one to follow. In the first one all begins with a
+# loss of 1, so that the second is better in any case.
+_FIRST_GAIN, _GAIN = 0.05, 0.01
+
 # Points that the core evaluates at once. In larger batches more has changed when a point's turn comes,
 # for smaller ones the terms are read more often; the result is the same up to rounding.
 BATCH_SIZE = 32
@@ -123,13 +127,29 @@ class VisitingTrainer(Trainer):
                 idle = record["steps"] == 0 and solver.order == "permutation"
                 wants_no_more = self.observers.end_epoch(self.moment())
                 self.stopped = wants_no_more or self.observers.clock() >= self.until
-                if self.stopped or idle:
+                if self.stopped or idle or self._has_learned_enough(plan):
                     break
         finally:
             magnified = max(1, solver.magnification(self.t))
             self._multiply(1 / magnified)
             self.alpha /= magnified
             self.scale = 1.0
+
+    def _has_learned_enough(self, plan: Plan) -> bool:
+        """Whether there were visits enough, and the last epoch's loss was hardly less than that of the one before."""
+        if plan.enough is None:
+            return False
+        visits, whole = 0, []
+        for record in reversed(self.history):
+            visits += record["visits"]
+            if visits > self.t:  # before a trial made it begin anew
+                break
+            if record["visits"] == len(self.problem.targets):
+                whole.append(record["loss"])
+        if min(visits, self.t) < plan.enough or len(whole) < 2:
+            return False
+        last, before = whole[:2]
+        return last > (1 - (_FIRST_GAIN if len(whole) == 2 else _GAIN)) * before
 
     def visit(self, order: NDArray[np.int64]) -> Counts:
         """Visit these points by one call of the core."""

@@ -199,7 +199,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         if self.time_limit is not None:
             share = _LEARNING_SHARE if polish else 1.0
             until = training.started + max(share * self.time_limit, _LEARNING_SECONDS)
-        plan = Plan(visits, adapt, self._visits, until)
+        plan = Plan(visits.most, adapt, self._visits, until, visits.enough)
         if polish and not self._bias_helps_terms:
             training = replace(training, settings=replace(training.settings, intercept=False))
         self._learn(problem, plan, training, stopping)
