@@ -86,7 +86,7 @@ def test_training_goes_on_from_a_model(solver: str) -> None:
 def test_terms_are_learned_from_the_joint_problem() -> None:
     targets = outputs_of("classes", Logistic(), 4.0)
     trainer = make_trainer(targets)
-    trainer.learn_basis(Plan(2 * N))
+    trainer.learn(Plan(2 * N, adapt=True))
     joint = trainer.problem.targets
     assert isinstance(joint, ClassTargets)
     assert joint.coupled

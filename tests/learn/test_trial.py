@@ -42,7 +42,7 @@ def restarts(solver: Any, gamma: float, C: float, n_terms: int = 2) -> bool:
     settings = Settings(kernels.Gaussian(gamma), solver, Merge(n_terms=n_terms), 20)
     problem = Problem(Rows(X, np.float64, None), SingleTarget.of_labels(y, np.full(2000, C)))
     trainer = new_trainer(OutputTrainer, settings, problem, np.random.default_rng(0))
-    trainer.learn_basis(Plan(2000))
+    trainer.learn(Plan(2000, adapt=True))
     assert trainer.problem.targets.box[0] in (C, pytest.approx(0.3))
     return trainer.problem is not problem
 

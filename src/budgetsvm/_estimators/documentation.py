@@ -34,7 +34,8 @@ maintenance : {"auto", [strategies]} or Maintenance, default="auto"
 epochs : "auto" or float, default="auto"
     How many times phase 1 goes through the training data. "auto" is five without a polish. Before
     one it is two, up to a million visits, after a trial: where the budget is too small for the
-    kernel, phase 1 goes on with a smaller C, which then gives better terms.
+    kernel, phase 1 goes on with a smaller C, which then gives better terms. Of more than a thousand
+    terms it is two for each thousand, without a trial, as long as the loss falls.
 polish : bool, default=True
     Whether to solve the problem in the span of the terms after they are learned. False leaves the
     paper's solver as it is. Without a budget there is no polish.

@@ -70,7 +70,8 @@ class BudgetFeatures(
     C : float, default=1.0
         As of the estimator that learns the points, :class:`BudgetSVC` or :class:`BudgetSVR`.
     epochs : "auto" or float, default="auto"
-        How many times to go through the training data; "auto" is two, up to a million visits.
+        How many times to go through the training data; "auto" is two, up to a million visits;
+        more for more than a thousand points, as long as the loss falls.
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic for kernel values, and the type of the features.
 

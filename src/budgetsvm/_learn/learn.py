@@ -27,10 +27,10 @@ _FEW_TERMS = 1000  # of which more are worth more visits, as the polish costs mo
 
 
 class Visits(NamedTuple):
-    """How many visits phase 1 makes: so many at most, and fewer where the loss does not fall any more."""
+    """How many visits phase 1 makes, as a `Plan` has it: so many at most, and when they may be enough."""
 
     most: int
-    enough: int
+    enough: int | None = None
 
 
 def visits_of_epochs(
@@ -43,19 +43,18 @@ def visits_of_epochs(
     a thousand terms, the more the more there are, as long as they learn something.
     """
     if epochs != "auto":
-        visits = max(1, round(epochs * n))
-        return Visits(visits, visits)
+        return Visits(max(1, round(epochs * n)))
     if not polish:
-        return Visits(_PLAIN_EPOCHS * n, _PLAIN_EPOCHS * n)
-    fewest = _FEWEST_VISITS_PER_TERM * budget
-    enough = max(min(_EPOCHS * n, _MOST_VISITS), fewest)
-    return Visits(max(enough, enough * budget // _FEW_TERMS), enough)
+        return Visits(_PLAIN_EPOCHS * n)
+    enough = max(min(_EPOCHS * n, _MOST_VISITS), _FEWEST_VISITS_PER_TERM * budget)
+    most = enough * budget // _FEW_TERMS
+    return Visits(most, enough) if most > enough else Visits(enough)
 
 
 def phase_of(plan: Plan, targets: Targets, budget: int | None) -> Phase:
     """Return what observers are told of a plan: its visits, and how many epochs they take at most."""
     n, visits, several = len(targets), plan.visits, targets.count > 1
-    trial = trial_visits(visits, budget) if plan.adapt and not several else visits
+    trial = trial_visits(visits, budget) if plan.tries and not several else visits
     epochs = -(-trial // n) - (-(visits - trial) // n)
     labels = isinstance(targets, SingleTarget) and bool((targets.y < 0).any())
     classes = labels or targets.has_classes

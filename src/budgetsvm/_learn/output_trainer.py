@@ -64,9 +64,12 @@ class OutputTrainer(VisitingTrainer):
         the steps insert, terms come and go at random. Then smaller steps are better: with a small C a
         term must be confirmed by several points before it weighs much. A short trial decides.
         """
+        if not plan.tries:
+            self.run(plan)
+            return
         trial = trial_visits(plan.visits, self.settings.budget)
         if not self._tried:
-            self.run(replace(plan, visits=trial, enough=None))
+            self.run(replace(plan, visits=trial))
             if self.stopped:
                 return
             self._tried = True

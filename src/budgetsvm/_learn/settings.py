@@ -30,3 +30,8 @@ class Plan:
     until: float = inf  #: a value of the clock at which to stop
     #: Visits after which an epoch that has learned little is the last one; None: all are made in any case.
     enough: int | None = None
+
+    @property
+    def tries(self) -> bool:
+        """Whether there is a trial: longer training makes good terms where a shorter one had better be cautious."""
+        return self.adapt and self.enough is None

@@ -137,19 +137,11 @@ class VisitingTrainer(Trainer):
 
     def _has_learned_enough(self, plan: Plan) -> bool:
         """Whether there were visits enough, and the last epoch's loss was hardly less than that of the one before."""
-        if plan.enough is None:
+        n, visits = len(self.problem.targets), sum(record["visits"] for record in self.history)
+        whole = [record["loss"] for record in self.history if record["visits"] == n]
+        if plan.enough is None or visits < plan.enough or len(whole) < 2:
             return False
-        visits, whole = 0, []
-        for record in reversed(self.history):
-            visits += record["visits"]
-            if visits > self.t:  # before a trial made it begin anew
-                break
-            if record["visits"] == len(self.problem.targets):
-                whole.append(record["loss"])
-        if min(visits, self.t) < plan.enough or len(whole) < 2:
-            return False
-        last, before = whole[:2]
-        return last > (1 - (_FIRST_GAIN if len(whole) == 2 else _GAIN)) * before
+        return whole[-1] > (1 - (_FIRST_GAIN if len(whole) == 2 else _GAIN)) * whole[-2]
 
     def visit(self, order: NDArray[np.int64]) -> Counts:
         """Visit these points by one call of the core."""
