@@ -24,6 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "sphinx_design",
+    "gallery_links",
     "mathml",
     "sklearn_links",
 ]
