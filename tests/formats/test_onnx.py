@@ -1,6 +1,7 @@
 """onnxruntime predicts by exported models as the estimators do."""
 
 import builtins
+import sys
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
-from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
+    FunctionTransformer,
     OneHotEncoder,
     PolynomialFeatures,
     PowerTransformer,
@@ -240,6 +242,65 @@ def test_what_is_written_says_the_same_or_is_refused(make: Any, rows: np.ndarray
         return
     labels = next(iter(run(model, rows).values()))
     assert (labels == machine.predict(X)).mean() > 0.98
+
+
+INDICATOR = SimpleImputer(add_indicator=True)
+UNKNOWN_STEPS = {
+    "in a pipeline": (make_pipeline(StandardScaler(), INDICATOR), "simpleimputer.*add_indicator"),
+    "in a branch": (
+        make_column_transformer(
+            (StandardScaler(), ["b"]), (make_pipeline(INDICATOR, StandardScaler()), ["a", "c"])
+        ),
+        "simpleimputer.*add_indicator",
+    ),
+    "beside others": (
+        make_union(SimpleImputer(), MissingIndicator()),
+        "missingindicator.*MissingIndicator",
+    ),
+    "a function": (
+        make_pipeline(SimpleImputer(), FunctionTransformer(np.abs)),
+        "functiontransformer.*absolute",
+    ),
+    "rare words": (
+        make_column_transformer(
+            (SimpleImputer(), ["a", "c"]),
+            (OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=30), ["word"]),
+        ),
+        "onehotencoder.*min_frequency=30",
+    ),
+}
+
+
+@pytest.mark.parametrize("runtime", [True, False], ids=["onnxruntime", "onnx alone"])
+@pytest.mark.parametrize(
+    "last", [BudgetSVC(budget=20), LogisticRegression()], ids=["ours", "other"]
+)
+@pytest.mark.parametrize("name", UNKNOWN_STEPS)
+def test_the_step_that_is_not_known_is_named(
+    name: str, last: Any, runtime: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing is written, with a runtime at hand or without."""
+    pd = pytest.importorskip("pandas")
+    rows = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X).astype(np.float32)
+    rows[:100] = X[:100]  # gaps come late
+    table = pd.DataFrame(rows, columns=["a", "b", "c"])
+    if name == "in a branch":
+        table["b"] = X[:, 1]
+    if name == "rare words":
+        table["word"] = np.repeat(["x", "y", "z", "w"], [100, 80, 10, 10])
+    steps, said = UNKNOWN_STEPS[name]
+    model = make_pipeline(steps, last).fit(table, Y)
+    if not runtime:
+        monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ValueError, match=f"the step '{said}.*export the last step alone"):
+        to_onnx(model, table)
+
+
+def test_pipelines_are_tried_out_without_a_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    single = X.astype(np.float32)
+    model = make_pipeline(SimpleImputer(), StandardScaler(), BudgetSVC(budget=20)).fit(single, Y)
+    assert to_onnx(model, single)
 
 
 def test_large_codes_keep_all_digits() -> None:

@@ -1,5 +1,6 @@
 """Estimators as ONNX models: a function."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,9 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     ImportError
         If skl2onnx is missing.
     ValueError
-        If steps of a pipeline would do something else there, as those that skl2onnx knows in part do. Where onnxruntime is
-        installed, some of the rows are predicted by it, and compared.
+        If steps of a pipeline would do something else there, as those that skl2onnx knows in part do; the step is named. Some
+        of the rows are predicted by the graph, and compared: by onnxruntime or, where that is not installed, by the
+        evaluator that comes with onnx.
 
     Examples
     --------
@@ -58,39 +60,64 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     ['label', 'scores']
     """
     with extra("onnx", "ONNX needs skl2onnx"):
-        import skl2onnx
+        import skl2onnx  # noqa: F401 - complains before any work
+    from budgetsvm._formats.onnx.blame import blamed
     from budgetsvm._formats.onnx.converters import CONVERTED, register
-    from budgetsvm._formats.onnx.trial import ADVICE, SOME_ROWS, try_out
-    from budgetsvm._formats.onnx.types import UNKNOWN_STEP
 
     register()
-    if sparse.issparse(X):
-        X = X[:SOME_ROWS].toarray()
-    elif not hasattr(X, "dtypes"):  # a table keeps its columns, as skl2onnx has it
-        X = np.asarray(X)[:SOME_ROWS]
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float32)
+    X = _prepared(X)
+    try:
+        return _checked(estimator, X, target_opset)
+    except ValueError as error:
+        if isinstance(estimator, CONVERTED):
+            raise
+        message = blamed(estimator, X, error, partial(_checked, target_opset=target_opset))
+        raise ValueError(message) from error
+
+
+def _prepared(X: Any) -> Any:
+    """Return some rows of a type that skl2onnx knows; a table keeps its columns, as skl2onnx has it."""
+    from budgetsvm._formats.onnx.trial import some_rows
+
+    if hasattr(X, "dtypes"):
+        return X  # all of it: the largest numbers decide on types
+    X = some_rows(X.tocsr()).toarray() if sparse.issparse(X) else some_rows(np.asarray(X))
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float32)
+
+
+def _checked(estimator: Any, X: Any, target_opset: Any) -> Any:
+    """Return a model that does what the estimator does, or raise a ValueError."""
+    from budgetsvm._formats.onnx.converters import CONVERTED
+    from budgetsvm._formats.onnx.trial import try_out
+
+    model = _written(estimator, X, target_opset)
+    if not isinstance(estimator, CONVERTED):
+        try_out(model, estimator, X)
+    return model
+
+
+def _written(estimator: Any, X: Any, target_opset: Any) -> Any:
+    """Return what skl2onnx writes, or raise a ValueError."""
+    import skl2onnx
+
     # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
     columns = _columns_with_words(X)
     try:
-        model = skl2onnx.to_onnx(
+        return skl2onnx.to_onnx(
             estimator,
             None if columns else X[:1],
             initial_types=columns,
             target_opset=target_opset,
             options=options,
         )
-    except (RuntimeError, TypeError) as error:
-        if "Mismatch between expected shape" in str(error):  # more columns than it knows
-            message = f"the steps of the pipeline do not fit together in ONNX: {UNKNOWN_STEP}"
-        else:
-            message = f"skl2onnx cannot write this ({type(error).__name__}: {error}); {ADVICE}"
+    except ValueError:
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0]  # of a page
+        message = f"skl2onnx cannot write this ({type(error).__name__}: {reason})"
         raise ValueError(message) from error
-    if not isinstance(estimator, CONVERTED):
-        try_out(model, estimator, X)
-    return model
 
 
 def _columns_with_words(X: Any) -> list[tuple[str, Any]] | None:
