@@ -35,30 +35,38 @@ def read_rows(text):
 
 def as_table(rows):
     """Return rows as the model knows them: a column that is left out is a gap, whether of numbers or of words."""
-    if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
-        raise ValueError('rows are a list with an object for each: [{"column": value, ...}, ...]')
     columns = list(model.feature_names_in_)
+    if not (isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)):
+        example = ", ".join(f'"{name}": {kind_of(name)}' for name in (*numbers, *words))
+        raise ValueError(f"rows are a list with an object for each: [{{{example}}}, ...]")
     unknown = [name for row in rows for name in row if name not in columns]
     if unknown:
         raise ValueError(f"there is no column {unknown[0]!r}, but {', '.join(columns)}")
-    table = {name: [as_value(name, row.get(name)) for row in rows] for name in columns}
+    table = {
+        name: [as_value(name, row.get(name), place) for place, row in enumerate(rows, 1)]
+        for name in columns
+    }
     return pd.DataFrame(table, dtype=object)
 
 
-def as_value(name, value):
+def kind_of(name):
+    """Return what the values of a column are."""
+    return "number" if name in numbers else "word"
+
+
+def as_value(name, value, place):
     """Return a value as the table of training would have it."""
-    if isinstance(value, (list, dict)):
-        raise ValueError(f"{name} is a value, and not a list or an object")
     if value in GAPS:
         return math.nan
-    if name not in numbers:
+    if name not in numbers and not isinstance(value, (list, dict)):
         return known.get(name, {}).get(str(value), value)
     try:
         number = float(value)
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, TypeError):
         number = math.inf
     if math.isinf(number):
-        raise ValueError(f"{name} is a number, not {json.dumps(value)}")
+        found = json.dumps(value)[:80]
+        raise ValueError(f"{name} is a {kind_of(name)}, not {found}, as in row {place}")
     return number
 
 

@@ -83,7 +83,11 @@ def test_gaps(server: str, column: str, gap: str) -> None:
 def test_what_is_no_list_of_rows(server: str, rows: object) -> None:
     status, message = answer(server, rows)
     assert status == 400
+    message = json.loads(message)["error"]
     assert "a list with an object for each" in message
+    for column in ROW:
+        kind = "word" if column in ("plan", "city") else "number"
+        assert f'"{column}": {kind}' in message
 
 
 def test_any_table(tmp_path: Path) -> None:
@@ -118,6 +122,7 @@ def test_columns_that_are_not_known(server: str) -> None:
         ("income", {"a": 1}),
         ("visits", math.inf),
         ("age", 10**400),
+        ("age", "1,5"),
         ("city", ["Herne"]),
         ("plan", {}),
     ],
@@ -125,7 +130,9 @@ def test_columns_that_are_not_known(server: str) -> None:
 def test_values_that_a_column_cannot_have(server: str, column: str, value: object) -> None:
     status, message = answer(server, [ROW, {**ROW, column: value}])
     assert status == 400
-    assert f"{column} is a" in message
+    kind = "word" if column in ("plan", "city") else "number"
+    assert f"{column} is a {kind}, not " in message
+    assert "as in row 2" in message
 
 
 @pytest.mark.parametrize("value", ["30", 1e300, -5, True])
