@@ -93,11 +93,35 @@ def test_a_rare_class_that_is_found_is_no_problem() -> None:
     assert "balance" not in advice(BudgetSVC(budget=50, random_state=0).fit(X, y), X, y)
 
 
-def test_a_class_too_rare_to_tell_is_not_called_fine() -> None:
-    X, y = rare()
-    y[np.flatnonzero(y)[4:]] = 0
-    looked = diagnose(BudgetSVC(budget=50, random_state=0).fit(X, y), X, y)
-    assert "class 1 has 4 of the rows" in dict(looked.skipped)["balance"]
+@pytest.mark.parametrize("count", [0, 1, 9])
+@pytest.mark.parametrize("distance", [1.5, 6.0], ids=["missed", "found"])
+def test_a_class_of_a_few_rows_is_not_called_fine(count, distance) -> None:
+    """Whether its rows are found or not: nobody can tell by so few."""
+    X, y = rare(distance=distance)
+    model = BudgetSVC(budget=50, random_state=0).fit(X, y)
+    some = np.r_[np.flatnonzero(y == 0), np.flatnonzero(y)[:count]]
+    one = advice(model, X[some], y[some])["balance"]
+    assert f"class 1 has {count} of {len(some):,} rows, too few" in one.sentence
+    assert one.number == pytest.approx(count / len(some))
+    assert "collect more rows" in one.remedy
+
+
+def test_all_classes_of_a_few_rows_are_counted() -> None:
+    X, y = load_digits(return_X_y=True)
+    model = BudgetSVC(gamma=0.001, random_state=0).fit(X, y)
+    some = np.flatnonzero((y > 2) | (np.arange(len(y)) < 50))
+    one = advice(model, X[some], y[some])["balance"]
+    assert "class 2 has 3 of" in one.sentence
+    assert "; 2 more have fewer than 10" in one.sentence
+
+
+def test_a_small_sample_is_no_fault_of_a_class() -> None:
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    model = BudgetSVC(random_state=0).fit(X, y)
+    some = np.r_[:12, 60:72, 140:148]
+    skipped = dict(diagnose(model, X[some], y[some]).skipped)
+    assert skipped["balance"].startswith("class 2 has 8 of 32 rows, too few")
 
 
 @pytest.mark.parametrize("n", [2, 5, 20])

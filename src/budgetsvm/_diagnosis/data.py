@@ -54,22 +54,22 @@ def check_features(subject: Subject) -> Finding | str:
 
 
 def check_balance(subject: Subject) -> Finding | str:
-    """Look for a class that is rare, and hardly ever found."""
+    """Look for a class that is rare, and hardly ever found, or that has too few rows to tell."""
     if not subject.classifies:
         return "there are no classes"
     assert subject.y is not None
     if len(subject) <= 2 * _FEWEST:
         return "there are too few rows"
-    labels, codes = np.unique(subject.y, return_inverse=True)
-    counts = np.bincount(codes)
-    right = np.bincount(codes, weights=subject.predicted == subject.y)
-    shares, recalls = counts / len(subject), right / counts
+    labels = subject.labels  # a class of the model may have no rows here
+    codes = np.searchsorted(labels, subject.y)
+    counts = np.bincount(codes, minlength=len(labels))
+    right = np.bincount(codes, weights=subject.predicted == subject.y, minlength=len(labels))
+    shares, recalls = counts / len(subject), right / np.maximum(counts, 1)
     rarest = int(np.argmin(counts))
-    missed = (shares < _RARE / len(labels)) & (recalls < _HALF)
-    if missed[counts < _FEWEST].any() and not missed[counts >= _FEWEST].any():
-        few = int(np.argmin(np.where(missed, counts, np.inf)))
-        return f"class {_plain(labels[few])} has {counts[few]} of the rows, too few to tell how many of its rows are found"
-    missed &= counts >= _FEWEST
+    rare = shares < _RARE / len(labels)
+    missed = rare & (recalls < _HALF) & (counts >= _FEWEST)
+    if counts[rarest] < _FEWEST and not missed.any():
+        return _scarce(labels, counts, is_rare=bool(rare[rarest]))
     worst = int(np.argmin(np.where(missed, recalls, np.inf))) if missed.any() else rarest
     sentence = (
         f"class {_plain(labels[worst])} has {percent(shares[worst])} of the rows, and of these {percent(recalls[worst])} are "
@@ -82,6 +82,22 @@ def check_balance(subject: Subject) -> Finding | str:
     if subject.machine.class_weight is not None:
         remedy = "a larger weight in class_weight finds more of them, at the price of false alarms"
     return Finding("balance", number, sentence, remedy)
+
+
+def _scarce(labels: NDArray[Any], counts: NDArray[np.int64], *, is_rare: bool) -> Finding | str:
+    """Say that classes have too few rows; where all have few it is the sample that is small, and there is no advice."""
+    rarest, total = int(np.argmin(counts)), int(counts.sum())
+    others = np.count_nonzero(counts < _FEWEST) - 1
+    sentence = f"class {_plain(labels[rarest])} has {counts[rarest]} of {total:,} rows, too few to learn or judge anything from"
+    if others:
+        sentence += f"; {others:,} more have fewer than {_FEWEST}"
+    if not is_rare:
+        return sentence
+    remedy = (
+        "collect more rows of it, join it with another class, or leave it out; if training had more of them, look at more "
+        "rows"
+    )
+    return Finding("balance", float(counts[rarest] / total), sentence, remedy)
 
 
 def check_labels(subject: Subject) -> Finding | str:

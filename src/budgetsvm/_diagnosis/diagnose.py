@@ -47,9 +47,9 @@ def diagnose(estimator: Any, X: Any, y: Any = None) -> Diagnosis:
 
     Notes
     -----
-    It looks at: *features* that were not scaled; *balance*, classes that are rare and hardly ever found; wrong *labels*; *gamma*
-    so small or so large that all kernel values are 1 or 0; *sight*, rows that no term sees; a *budget* that is too
-    small, by the curve of a search or else by a trial: up to 6,000 of the rows, in two folds, with these terms and with
+    It looks at: *features* that were not scaled; *balance*, classes that are rare and hardly ever found, or have
+    fewer than ten rows; wrong *labels*; *gamma* so small or so large that all kernel values are 1 or 0; *sight*, rows
+    that no term sees; a *budget* that is too small, by the curve of a search or else by a trial: up to 6,000 of the rows, in two folds, with these terms and with
     several times as many; *convergence*; and *precision*, where single precision is at its end. It takes some seconds at
     most: the trial is four fits of 3,000 rows, and neighbours are looked for among 8,000.
 
