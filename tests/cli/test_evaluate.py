@@ -1,4 +1,4 @@
-"""``budgetsvm evaluate`` on labels that the model has never seen: rows count as mistakes, and somebody says why."""
+"""Labels that a model has never seen: rows count as mistakes, and whatever command compares says why."""
 
 import json
 from pathlib import Path
@@ -26,8 +26,9 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         code = RNG.integers(0, len(labels), 120)
         table = pd.DataFrame({"a": RNG.normal(2 * code), "b": RNG.normal(size=120)})
         table.assign(y=np.array(labels)[code]).to_csv(f"{name}.csv", index=False)
-    for name in ("numbers", "words"):
-        assert cli.main(["train", "-q", "--target", "y", f"{name}.csv", name]) == 0
+    for name, kind in (("numbers", "0"), ("words", "0"), ("detector", "2"), ("targets", "3")):
+        data = "words" if name == "words" else "numbers"
+        assert cli.main(["train", "-q", "-s", kind, "--target", "y", f"{data}.csv", name]) == 0
 
 
 def evaluate(model: str, data: str) -> int:
@@ -65,3 +66,55 @@ def test_labels_that_are_not(
 def test_another_column(model: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate(model, data) == 1
     assert "is that the column of the labels?" in capsys.readouterr().err
+
+
+#: Whether any row can be compared.
+UNKNOWN = [
+    ("numbers", "more", "labels that the model does not know: 2; it knows 0, 1", True),
+    ("numbers", "others", "labels that the model does not know: 5, 6; it knows 0, 1", False),
+    ("numbers", "words", "labels are words (", False),
+    ("words", "more", ", ...) in the file and words ('no', 'yes') in the model", False),
+    ("detector", "others", "labels 5, 6 count as 1, as all above 0 do", True),
+    ("detector", "words", "in the file and numbers (-1, 1) in the model", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "said", "compared"),
+    [*UNKNOWN, ("targets", "words", "in the file and numbers in the model", False)],
+)
+def test_predictions_need_no_labels_that_are_known(
+    model: str, data: str, said: str, compared: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are made all the same."""
+    assert cli.main(["predict", "--target", "y", f"{data}.csv", model, "out"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("budgetsvm: warning: ")
+    assert said in err
+    assert ("Accuracy" in out) == compared
+    assert len(Path("out").read_text().splitlines()) == 120
+
+
+@pytest.mark.parametrize(("model", "data", "said", "compared"), UNKNOWN)
+def test_a_report_needs_some(
+    model: str, data: str, said: str, compared: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--target", "y", model, f"{data}.csv", "page.html"]
+    assert cli.main(["report", "-q", *words]) == (0 if compared else 1)
+    assert said in capsys.readouterr().err
+    assert Path("page.html").exists() == compared
+
+
+def test_outliers_are_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["cv", "-s", "2", "--target", "y", "words.csv"]) == 1
+    assert "in the file and numbers (-1, 1) in the model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["train", "-s", "3"], ["cv", "-s", "3"], ["evaluate"]])
+def test_targets_are_numbers(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """In files that say which columns hold words, too."""
+    pytest.importorskip("pyarrow")
+    pd.read_csv("words.csv").to_parquet("words.parquet")
+    rest = ["targets"] if command[0] == "evaluate" else []
+    assert cli.main([*command, "--target", "y", "words.parquet", *rest]) == 1
+    assert "targets of a regression are numbers" in capsys.readouterr().err

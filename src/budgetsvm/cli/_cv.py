@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, read_data, true_labels
-from budgetsvm.cli._evaluate import accuracy, r2, squared_correlation, squared_error
+from budgetsvm.cli._data import data_options, read_data
+from budgetsvm.cli._evaluate import accuracy, known_labels, r2, squared_correlation, squared_error
 from budgetsvm.cli._files import DATA
 from budgetsvm.cli._grid.options import grid_options
 from budgetsvm.cli._grid.table import lines_of, words_for_train
@@ -83,11 +83,11 @@ def cross_validate(data: str, folds: int, options: dict[str, Any]) -> None:
             folds, shuffle=True, random_state=options["seed"]
         ).split(X, y)
     )
+    truth = known_labels(machine, y)
     found = cross_val_predict(machine, X, y, cv=splits)
-    y = true_labels(machine, y)
     rows: list[Any] = [slice(None), *(test for _, test in splits)]
     scores = {
-        name: [score(y[part], found[part]) for part in rows]
+        name: [score(truth[part], found[part]) for part in rows]
         for name, score in (_ERRORS if kind == "svr" else _ACCURACY).items()
     }
     print_facts(

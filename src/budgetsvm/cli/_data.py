@@ -171,6 +171,9 @@ def read_data(
             "them as an array y beside X in an .npz file"
         )
         raise ValueError(message)
+    if numbers and y is not None and y.dtype.kind not in "biuf":
+        message = f"{path}: labels are words ({str(y[0])!r}, ...), and targets of a regression are numbers"
+        raise ValueError(message)
     if isinstance(blocks, LibsvmBlocks) and X.shape[1] < least:
         X = _widened(X, least)
     return X, y, blocks.feature_names

@@ -11,6 +11,7 @@ from budgetsvm.cli._files import DATA, FILE_TO_READ
 from budgetsvm.cli._output import json_option, print_facts, text_of
 
 _MANY = 12  # classes: their confusion no longer fits the screen
+_SHOWN = 6  # labels in a message
 
 
 @click.command("evaluate", context_settings={"show_default": True})
@@ -53,10 +54,8 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
         facts["mean absolute error"] = float(metrics.mean_absolute_error(y, found))
         facts["R2"] = r2(y, found)
         return facts
-    y = true_labels(machine, y)
-    if hasattr(machine, "classes_"):
-        _check_known(y, machine.classes_)
-    else:
+    y = known_labels(machine, y)
+    if not hasattr(machine, "classes_"):
         facts["share inside"] = float((found > 0).mean())
     facts["accuracy"] = accuracy(y, found)
     if not hasattr(machine, "classes_") or len(machine.classes_) == 2:
@@ -69,33 +68,53 @@ def _facts(machine: Any, X: Any, y: Any) -> dict[str, Any]:
     return facts
 
 
-def _check_known(y: Any, classes: Any) -> None:
-    """Say so where labels of the file are none of the model: their rows count as mistakes."""
+def known_labels(machine: Any, y: Any) -> Any:
+    """Return labels as a machine predicts them; complain where it knows none, and warn where it knows but some."""
+    doubt, none = unknown_labels(machine, y)
+    if none:
+        message = f"{doubt}: is that the column of the labels?"
+        raise ValueError(message)
+    if doubt:
+        warn_of_labels(doubt)
+    return true_labels(machine, y)
+
+
+def warn_of_labels(doubt: str) -> None:
+    """Say so where rows count as mistakes for their labels alone."""
+    click.echo(f"budgetsvm: warning: {doubt}", err=True)
+
+
+def unknown_labels(machine: Any, y: Any) -> tuple[str, bool]:
+    """Return what to say of labels that a machine does not know, if there are any, and whether it knows none."""
     import numpy as np
 
-    words, known_words = (labels.dtype.kind not in "biuf" for labels in (y, classes))
+    y, kind = np.asarray(y), kind_of(machine)
+    regresses, detects = kind == "BudgetSVR", kind == "BudgetOneClassSVM"
+    classes = (-1, 1) if regresses or detects else getattr(machine, "classes_", y)
+    words, known_words = (np.asarray(labels).dtype.kind not in "biuf" for labels in (y, classes))
     if words != known_words:
-        file, model = (
-            f"{'words' if words else 'numbers'} ({text_of(labels[0])}, ...)"
-            for words, labels in ((words, y), (known_words, classes))
-        )
-        message = f"labels are {file} in the file and {model} in the model: is that the column of the labels?"
-        raise ValueError(message)
+        file = f"{'words' if words else 'numbers'} ({_listed(y[:1])}, ...) in the file"
+        model = "words" if known_words else "numbers"
+        model += "" if regresses else f" ({_listed(classes)})"
+        return f"labels are {file} and {model} in the model", True
+    if regresses:
+        return "", False
+    if detects:
+        others = np.unique(y[(y > 0) & (y != 1)])
+        meant = "count as 1, as all above 0 do: 1 are rows like those of training, -1 are others"
+        return f"labels {_listed(others)} {meant}" if len(others) else "", False
     unknown, counts = np.unique(y[~np.isin(y, classes)], return_counts=True)
-    if len(unknown):
-        some, known = (
-            ", ".join(map(_quoted, labels[:_MANY])) + (", ..." if len(labels) > _MANY else "")
-            for labels in (unknown, classes)
-        )
-        what = f"labels that the model does not know: {some}; it knows {known}"
-        if counts.sum() == len(y):
-            message = f"all rows have {what}: is that the column of the labels?"
-            raise ValueError(message)
-        click.echo(f"budgetsvm: warning: {counts.sum():,} rows have {what}", err=True)
+    if not len(unknown):
+        return "", False
+    none = counts.sum() == len(y)
+    what = f"labels that the model does not know: {_listed(unknown)}; it knows {_listed(classes)}"
+    return f"{'all' if none else f'{counts.sum():,}'} rows have {what}", bool(none)
 
 
-def _quoted(label: Any) -> str:
-    return repr(str(label)) if isinstance(label, str) else text_of(label)
+def _listed(labels: Any) -> str:
+    """Return some labels as users write them."""
+    shown = (repr(str(one)) if isinstance(one, str) else text_of(one) for one in labels[:_SHOWN])
+    return ", ".join(shown) + (", ..." if len(labels) > _SHOWN else "")
 
 
 def _class_facts(y: Any, found: Any, classes: Any) -> dict[str, Any]:

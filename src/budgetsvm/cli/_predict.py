@@ -6,7 +6,12 @@ from typing import Any
 import click
 
 from budgetsvm.cli._data import data_options, kind_of, load_for, set_names, true_labels
-from budgetsvm.cli._evaluate import squared_correlation, squared_error
+from budgetsvm.cli._evaluate import (
+    squared_correlation,
+    squared_error,
+    unknown_labels,
+    warn_of_labels,
+)
 from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._output import quiet_option, text_of
 from budgetsvm.cli._stand_ins import import_sklearn
@@ -60,7 +65,11 @@ def command(data: str, model: Path, out: Path | None, **options: Any) -> None:
         with replacing(out, durable=True) as file:
             file.write(lines.encode())
     if y is not None and found.ndim == 1 and not quiet:
-        click.echo(_agreement(machine, y, found), err=out is None)
+        doubt, none = unknown_labels(machine, y)
+        if doubt:
+            warn_of_labels(doubt)
+        if not none:  # else there is nothing to compare
+            click.echo(_agreement(machine, y, found), err=out is None)
 
 
 def _check_offered(machine: Any, model: Path, probability: bool, decision: bool) -> None:

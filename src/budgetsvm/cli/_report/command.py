@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from budgetsvm.cli._data import data_options, kind_of, load_for, names_of, set_names, true_labels
+from budgetsvm.cli._data import data_options, kind_of, load_for, names_of, set_names
+from budgetsvm.cli._evaluate import known_labels
 from budgetsvm.cli._files import DATA, FILE_TO_READ, FILE_TO_WRITE, keep_apart
 from budgetsvm.cli._output import quiet_option
 from budgetsvm.cli._stand_ins import import_sklearn
@@ -37,7 +38,7 @@ def command(model: Path, data: str, out: Path | None, quiet: bool, **options: An
     machine, X, y = load_for(model, data, options, need_labels=not detector)
     names = names_of(machine)
     set_names(machine, None)
-    labels = true_labels(machine, y) if detector and y is not None else y
+    labels = None if y is None else known_labels(machine, y)
     write_report(machine, X, labels, out, names)
     if not quiet:
         click.echo(f"report       {out}")
