@@ -96,6 +96,16 @@ def test_other_formats_have_no_such_thing(tmp_path):
         read_blocks(path, decimal=",")
 
 
+@pytest.mark.parametrize("header", ["", "x;y;z\n"])
+@pytest.mark.parametrize("rows", ["1,5;2,5;3\n2,5;1,5;4\n", "1;2,5;3\n2,5;1,5;4\n", "1;2;3\n"])
+def test_who_says_nothing_of_semicolons_is_told(tmp_path, header, rows):
+    path = write(tmp_path / "a.csv", header + rows)
+    for target in (0, 2, -1):
+        message = r"is ';' the delimiter\? Then say delimiter=';', and decimal=',' if"
+        with pytest.raises(ValueError, match=message):
+            list(read_blocks(path, target=target))
+
+
 def test_on_the_command_line(tmp_path, capsys):
     path = write(tmp_path / "a.csv", WORDS.to_csv(index=False, sep=";", decimal=","))
     model = str(tmp_path / "a.bsvm")

@@ -50,8 +50,10 @@ def test_csv_headers(tmp_path, header, said, frame):
 @pytest.mark.parametrize("mark", [";", "\t", "|"])
 def test_a_delimiter_that_nobody_named(tmp_path, mark):
     path = write(tmp_path / "a.csv", mark.join(["a", "label"]) + "\n" + mark.join("12") + "\n")
-    with pytest.raises(ValueError, match=r"has no column 'label'.* the delimiter\? Then say so"):
+    with pytest.raises(ValueError, match=r"has no column 'label'.* the delimiter\? Then say deli"):
         read_blocks(path, target="label")
+    with pytest.raises(ValueError, match=r"no columns for features .*Then say delimiter="):
+        read_blocks(path, target=0)
     assert_array_equal(join(read_blocks(path, target="label", delimiter=mark))[0], [[1]])
 
 

@@ -19,7 +19,13 @@ from budgetsvm.streams._blocks import (
     inexact,
     too_long,
 )
-from budgetsvm.streams._csv_line import has_header, is_number, looks_like_number, split
+from budgetsvm.streams._csv_line import (
+    has_header,
+    is_number,
+    looks_like_number,
+    other_delimiter,
+    split,
+)
 from budgetsvm.streams._csv_value import NO_NUMBER, advice, flaw_of
 from budgetsvm.streams._table_columns import Column, Target, choose_columns
 from budgetsvm.streams._text import read_lines, uncompressed_suffix
@@ -57,7 +63,12 @@ class CsvBlocks(Blocks):
         self._header = has_header(numbers, target, features) if header == "auto" else bool(header)
         self._guessed = header == "auto" and not self._header
         names = [name.strip() for name in head[0]] if self._header else None
-        self._columns = choose_columns(path, names, len(head[0]), target, features)
+        try:
+            self._columns = choose_columns(path, names, len(head[0]), target, features)
+        except ValueError as error:
+            hint = other_delimiter("".join(head[0]), self._delimiter, alone=len(head[0]) == 1)
+            message = f"{error}{hint}"
+            raise ValueError(message) from error
         check_width(path, self.n_features, n_features)
 
     @property
@@ -206,9 +217,10 @@ class CsvBlocks(Blocks):
             return
         for place, line in numbered(block):
             if _is_row(line):
-                found = len(self._split(line, place))
-                if found != self._columns.count:
-                    message = f"{place}: {found} columns, where {self._columns.count} are expected"
+                values, expected = self._split(line, place), self._columns.count
+                if len(values) != expected:
+                    hint = other_delimiter("".join(values), self._delimiter)
+                    message = f"{place}: {len(values)} columns, where {expected} are expected{hint}"
                     raise ValueError(message)
 
     def _complaint(self, block: TextBlock, otherwise: str, *, strings: bool) -> ValueError:
@@ -224,8 +236,11 @@ class CsvBlocks(Blocks):
                 number = self._with_points(value)
                 flaw = flaw_of(value, number, is_label=is_label, strings=strings)
                 if flaw is not None:
+                    hint = other_delimiter(value, self._delimiter)
+                    if flaw.endswith(NO_NUMBER) and hint:
+                        flaw += hint
                     # The one mistake that a wrong guess about the header leads to.
-                    if self._guessed and place.endswith(", line 1"):
+                    elif self._guessed and place.endswith(", line 1"):
                         flaw += "; say header=True if this line holds the names of the columns"
                     elif flaw.endswith(NO_NUMBER):
                         flaw += f"; {advice(value, commas=self._commas, is_label=is_label)}"

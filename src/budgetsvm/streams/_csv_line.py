@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from budgetsvm.streams._table_columns import Column, Target
 
+_DELIMITERS = ";\t|"
 _WITHOUT_MARKS = str.maketrans("−", "-", ".,'’ \u00a0\u202f")
 
 
@@ -23,6 +24,16 @@ def split(text: str, delimiter: str, place: str) -> list[str]:
         )
         raise ValueError(message)
     return values
+
+
+def other_delimiter(text: str, used: str, *, alone: bool = False) -> str:
+    """Advise to name the delimiter, where there seems to be another one in a text, which may be `alone` in its line."""
+    marks = _DELIMITERS + "," * alone  # within a value, a comma may be that of decimals
+    seen = next((mark for mark in marks if mark in text and mark != used), None)
+    if seen is None:
+        return ""
+    more = ", and decimal=',' if commas stand before decimals" if seen == ";" else ""
+    return f"; is {seen!r} the delimiter? Then say delimiter={seen!r}{more}"
 
 
 def is_number(text: str) -> bool:

@@ -13,7 +13,6 @@ Column: TypeAlias = str | int
 Target: TypeAlias = Column | Literal[False] | None
 
 _SHOWN = 12
-_DELIMITERS = ",;\t|"
 #: For words where numbers should be.
 ADVICE = "categories must become numbers first, one column for each, as by OneHotEncoder of scikit-learn or pandas.get_dummies"
 
@@ -93,7 +92,7 @@ def _position(
             raise ValueError(message)
         if column not in names:
             message = f"{path} has no column {column!r} ({parameter}); it has {_list(names, count)}"
-            raise ValueError(message + _other_delimiter(names))
+            raise ValueError(message)
         return names.index(column)
     if isinstance(column, bool) or not isinstance(column, Integral):
         message = f"{parameter} must name columns by string or integer, not {column!r}"
@@ -129,12 +128,6 @@ def _check_features(chosen: Sequence[int], label: int | None) -> None:
         raise ValueError("features must not contain the target: it would be predicted from itself")
     if len(set(chosen)) < len(chosen):
         raise ValueError("features must not name a column twice")
-
-
-def _other_delimiter(names: Sequence[str]) -> str:
-    """Advise to name the delimiter, where all names seem to be a single one."""
-    seen = next((mark for mark in _DELIMITERS if len(names) == 1 and mark in names[0]), None)
-    return "" if seen is None else f"; is {seen!r} the delimiter? Then say so"
 
 
 def _list(names: Sequence[str] | None, count: int) -> str:
