@@ -1,10 +1,12 @@
 """Targets of classes and of regression: slacks, costs, gains and scores of every output."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from budgetsvm._problem.targets import ClassTargets, ManyTargets, SingleTarget
-from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic
+from budgetsvm.losses import EpsilonInsensitive, Hinge, Logistic, SquaredHinge
 
 
 def test_classes_of_targets() -> None:
@@ -77,3 +79,20 @@ def test_a_balanced_point_gives_up_what_loses_least(n: int, excess: float) -> No
     found = targets.balanced(alpha, slack)
     assert (found * y).sum() == pytest.approx(0, abs=1e-9 * n)
     np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), Logistic(), EpsilonInsensitive(0.1)])
+@pytest.mark.parametrize("labels", ["both", "up", "down", "none"])
+def test_the_cost_of_no_model(loss: Any, labels: str) -> None:
+    """By its definition; rows of a label are put together where their targets are one number, and that is not to be seen."""
+    rng = np.random.default_rng(3)
+    n = 0 if labels == "none" else 30
+    y = np.where(rng.random(n) < 0.3, 1.0, -1.0)
+    y = y if labels in ("both", "none") else np.full(n, 1.0 if labels == "up" else -1.0)
+    box = rng.uniform(0.1, 2.0, n)
+    one = SingleTarget.of_labels(y, box, loss)
+    several = SingleTarget(box, loss, y, np.full(n, loss.target))
+    constants = (0.0, 1.0, -1.0) if labels == "both" else (0.0,)
+    expected = min(float(box @ loss.value(loss.target - y * c)) for c in constants)
+    assert one.constants[0] == pytest.approx(expected, rel=1e-12)
+    assert several.constants[0] == pytest.approx(expected, rel=1e-12)

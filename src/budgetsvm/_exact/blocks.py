@@ -33,8 +33,11 @@ _Bounds = tuple[_Vector, _Vector, _Vector, float]
 _CoreProblem = tuple[_Blocks, _Bounds, tuple[_Vector, _Vector], tuple[float, float]]
 _Start = tuple[_Vector, _Vector]  # β and Kβ
 
-_MANY_ROWS = 2048  # of a pair: a few of their kernel values are wanted, and room for all takes longer than these
-_ROUNDS_AT_ONCE = 32  # of a call, after a first few that have less
+# Of an output: a few of their kernel values are wanted, of which those of a pair take less time than room for all.
+_MANY_ROWS = 2048
+_ROUNDS_AT_ONCE = (
+    32  # of a call; where rows are held as they are asked for, after a first few that have less
+)
 _SET_SIZE = 192  # rows of the core's working set
 # After so many rounds for each set that the rows make, it is time for something else.
 _ROUNDS_PER_SET, _FEWEST_ROUNDS = 20, 60
@@ -191,7 +194,7 @@ class _Output:
         beta, f = (np.zeros(n), np.zeros(n)) if start is None else start
         residual = target - f
         most = max(_FEWEST_ROUNDS, _ROUNDS_PER_SET * -(-n // _SET_SIZE))
-        rounds, at_once = 0, 1
+        rounds, at_once = 0, 1 if self.held is not None else _ROUNDS_AT_ONCE
         problem = self.blocks, bounds, (beta, residual), self.targets.constants
         ages = np.zeros(n, np.int64)
         while True:

@@ -61,7 +61,9 @@ def model_of(kernel: Kernel, rows: Rows, expansion: Expansion) -> KernelExpansio
 def whole(duals: Sequence[Dual], n: int) -> Expansion:
     """Return the solution itself, for n rows."""
     terms = np.flatnonzero(_sums(duals, n, 1))
-    coef = np.array([coefficients(dual, terms, n) for dual in duals])
+    coef = np.empty((len(duals), len(terms)))
+    for own, dual in zip(coef, duals, strict=True):
+        own[:] = coefficients(dual, terms, n)
     return Expansion(terms, coef, np.array([dual.bias for dual in duals]))
 
 

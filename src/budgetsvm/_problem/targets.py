@@ -216,8 +216,14 @@ class SingleTarget(Targets):
     @cached_property
     def _trivial(self) -> float:
         """The least cost of no model at all, and of naming the class that most rows belong to."""
-        constants = (0.0, 1.0, -1.0) if len(self) and np.ptp(self.y) > 0 else (0.0,)
-        return min(self.cost_of(np.broadcast_to(c, len(self))) for c in constants)
+        ups = self.y > 0
+        one_sided = ups.all() or not ups.any()
+        constants = np.zeros(1) if one_sided else np.array([0.0, 1.0, -1.0])
+        if not len(self) or self.target.strides[0]:
+            return min(self.cost_of(np.broadcast_to(c, len(self))) for c in constants)
+        # All rows of a label cost the same.
+        of_ups, of_downs = (self.loss.value(self.target[0] - s * constants) for s in (1, -1))
+        return float(np.min(self.box[ups].sum() * of_ups + self.box[~ups].sum() * of_downs))
 
     def gap(self, slack: _Vector, share: _Vector) -> float:
         """Return Σ_i C_i (φ(u_i) + φ*(s_i) - s_i u_i) for slopes s_i."""
