@@ -1,4 +1,4 @@
-"""The defaults against those of SVC and SVR, in cross-validation on some thirty data sets: scores and seconds."""
+"""The defaults against those of SVC and SVR, in cross-validation on fifty data sets: scores and seconds."""
 
 import os
 import warnings
@@ -105,10 +105,14 @@ def measure(data: DataSet) -> dict[str, Any]:
 
 
 def machine(*, exact: bool, regression: bool, seed: int) -> Any:
-    """Return a machine as a newcomer makes it: a scaler, and defaults; the seed makes figures come out again."""
+    """Return a machine as a newcomer makes it: a scaler, and defaults; the seed makes figures come out again.
+
+    Ours has one thread, as theirs has: two of them would take more seconds of the processor, though less of a clock.
+    """
+    ours = {"random_state": seed, "n_jobs": 1}
     if not regression:
-        return make_pipeline(StandardScaler(), SVC() if exact else BudgetSVC(random_state=seed))
-    inner = make_pipeline(StandardScaler(), SVR() if exact else BudgetSVR(random_state=seed))
+        return make_pipeline(StandardScaler(), SVC() if exact else BudgetSVC(**ours))
+    inner = make_pipeline(StandardScaler(), SVR() if exact else BudgetSVR(**ours))
     return TransformedTargetRegressor(inner, transformer=StandardScaler())
 
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Phase 2, passes over a matrix that is held in memory: see module.cpp.
 #include "bindings/arguments.hpp"
+#include "evaluate/passes.hpp"
 #include "polish/ascent.hpp"
 #include "polish/kernel_ascent.hpp"
-#include "polish/passes.hpp"
 
 namespace budgetsvm {
 namespace {

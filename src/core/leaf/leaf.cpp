@@ -10,6 +10,7 @@
 
 #include "leaf/exp.hpp"
 #include "leaf/extents.hpp"
+#include "leaf/pair_search.hpp"
 #include "leaf/panel_rows.hpp"
 #include "leaf/row_groups.hpp"
 #include "leaf/search.hpp"
@@ -302,7 +303,11 @@ constexpr Leaf<T> make_table(DistanceList<Each...>) {
             add_rows<T>,
             panels_dot<T>,
             add_panels<T>,
-            add_outer<T>};
+            add_outer<T>,
+            slopes,
+            inverse_curvatures<T>,
+            most_promising<T>,
+            exchange<T>};
 }
 
 template <class T>

@@ -109,6 +109,14 @@ struct Radial {
                              std::int32_t count, T* out);
 };
 
+// The variables beta of some rows, their bounds, and what is left of the targets: see
+// polish/pair_steps.hpp.
+struct Variables {
+    double *beta, *residual;
+    const double *lower, *upper;
+    double epsilon;
+};
+
 // What a merge partner must beat: see maintenance/partner.hpp.
 template <class T>
 struct Bound {
@@ -163,6 +171,20 @@ struct Leaf {
                        std::int32_t count, double* sums);
     // ... and, of one panel a and one panel b, out[l * stride + m] += scale * a[l] * b[m].
     void (*add_outer)(double scale, const T* a, const T* b, double* out, std::int64_t stride);
+    // Derivatives of the dual where beta_i falls and, with the other sign, where it grows; `never`
+    // where it must not.
+    void (*slopes)(Variables v, std::int32_t count, double never, double* descents,
+                   double* downhill);
+    // out[i] = 1 / (own + diagonal[i] - 2 values[i]), the curvature of an exchange with row i.
+    void (*inverse_curvatures)(const T* values, const T* diagonal, T own, std::int32_t count,
+                               T* out);
+    // The row that gains most by an exchange with one whose derivative is `highest`; losses has
+    // what each would gain, negative.
+    std::int32_t (*most_promising)(double highest, const double* downhill, const T* inverse,
+                                   std::int32_t count, double* losses);
+    // residual -= change * (of_up - of_down)
+    void (*exchange)(double change, const T* of_up, const T* of_down, std::int32_t count,
+                     double* residual);
 };
 
 // The leaf in use, and its name: "baseline", "v3" or "v4" (x86-64 levels).

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "evaluate/passes.hpp"
 #include "learn/tally.hpp"
 #include "model/joint_terms.hpp"
 #include "model/kernel.hpp"
@@ -35,12 +36,15 @@ class JointModel {
             kernel_.pairs(x, norm, terms, pairs_.data());
             kernel_.of_pairs(pairs_.data(), terms.size, values_.data());
         }
+        visible_.clear(), weights_.clear();
         for (std::int32_t j = 0; j < terms.size; ++j) {
             const double value = values_[j];
             if (std::fabs(value) < invisible_) continue;
-            const double* beta = model_.row(j);
-            for (std::int32_t c = 0; c < model_.outputs; ++c) f_[c] += value * beta[c];
+            visible_.push_back(j), weights_.push_back(value);
         }
+        const auto count = static_cast<std::int64_t>(visible_.size());
+        const ChosenRows<double> rows{model_.rows, visible_.data(), count, model_.outputs};
+        add_transposed_times(rows, weights_.data(), f_.data());
         if (bias_)
             for (std::int32_t c = 0; c < model_.outputs; ++c) f_[c] += bias_[c];
         return f_.data();
@@ -71,7 +75,8 @@ class JointModel {
     double invisible_;
     std::vector<T> pairs_;  // of the point that was evaluated last
     std::vector<T> values_;
-    std::vector<double> f_;
+    std::vector<std::int64_t> visible_;  // terms that it sees, and their kernel values
+    std::vector<double> weights_, f_;
 };
 
 }  // namespace budgetsvm

@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "evaluate/passes.hpp"
 #include "leaf/leaf.hpp"
-#include "polish/passes.hpp"
 
 namespace budgetsvm {
 

@@ -60,7 +60,12 @@ class BlockDual {
   public:
     BlockDual(const KernelBlocks<T>& kernel, const double* targets, const Variables& variables,
               GapScale scale, std::int64_t* ages)
-        : rows_(kernel), targets_(targets), v_(variables), scale_(scale), age_(ages) {
+        : rows_(kernel),
+          targets_(targets),
+          v_(variables),
+          scale_(scale),
+          age_(ages),
+          slopes_(kernel.size()) {
         for (std::int32_t i = 0; i < rows_.size(); ++i) {
             if (age_[i] != 0) set_.push_back(i);
             chosen_ = chosen_ || age_[i] < 0;
@@ -95,47 +100,53 @@ class BlockDual {
 
     // Returns whether there was anything to do.
     bool round() {
-        seen_ = chosen_ ? extremes(v_, rows_.size()) : choose();
-        if (!(seen_.violation() > 0)) return false;
+        slopes_.look_at(v_);
+        if (!(slopes_.violation() > 0)) return false;
+        if (!chosen_) choose();
         chosen_ = true;
         waits_ =
             !std::all_of(set_.begin(), set_.end(), [&](std::int32_t i) { return rows_.holds(i); });
         if (waits_) return false;
         chosen_ = false;
         for (const std::int32_t i : set_) age_[i] = std::abs(age_[i]);
-        return climb(rigour * seen_.violation());
+        return climb(rigour * slopes_.violation());
     }
 
     // Half of the set are new rows, those that violate most on either side; the rest stays, the
-    // latest first. Nothing changes where no row violates.
-    Extremes choose() {
+    // latest first.
+    void choose() {
         const std::int32_t n = rows_.size();
-        const bool all = n <= most_in_set;
-        const std::size_t stay = std::min<std::size_t>(set_.size(), most_in_set / 2);
-        const std::size_t fresh = all ? 0 : most_in_set - stay, half = fresh / 2;
-        rising_.begin(half), falling_.begin(fresh + half);  // some may do both
-        Extremes found;
-        constexpr double never = -std::numeric_limits<double>::infinity();
-        for (std::int32_t i = 0; i < n; ++i) {  // what is decided at random has no branches
-            const double up = v_.may_grow(i) ? v_.uphill(i) : never;
-            const double fall = v_.may_fall(i) ? -v_.downhill(i) : never;
-            found.up = std::max(found.up, up), found.down = std::min(found.down, -fall);
-            if (rising_.accepts(up) && age_[i] == 0) rising_.offer(up, i);
-            if (falling_.accepts(fall) && age_[i] == 0) falling_.offer(fall, i);
-        }
-        if (!(found.violation() > 0)) return found;
         ++latest_;
-        if (all) {
+        if (n <= most_in_set) {
             set_.resize(static_cast<std::size_t>(n));
             std::iota(set_.begin(), set_.end(), 0);
             std::fill(age_, age_ + n, -latest_);
-            return found;
+            return;
         }
+        const std::size_t stay = std::min<std::size_t>(set_.size(), most_in_set / 2);
+        const std::size_t fresh = most_in_set - stay, half = fresh / 2;
+        find_steepest(slopes_.descents(), half, rising_);
+        find_steepest(slopes_.downhill(), fresh + half, falling_);  // some may do both
         keep_latest(stay);
-        take(rising_, found.down, half);
-        take(falling_, -found.up, most_in_set - set_.size());
+        take(rising_, slopes_.lowest(), half);
+        take(falling_, -slopes_.highest(), most_in_set - set_.size());
         std::sort(set_.begin(), set_.end());  // as the next call finds it in the ages
-        return found;
+    }
+
+    // Those outside of the set whose derivatives, here with the other sign, are largest.
+    void find_steepest(const double* opposites, std::size_t most, Largest& found) {
+        constexpr std::int32_t some = 8 * lanes<double>;
+        std::int32_t places[some];
+        const std::int32_t end = padded(rows_.size(), lanes<double>);
+        found.begin(most);
+        for (std::int32_t start = 0; start < end; start += some) {
+            const std::int32_t count = leaf<double>().below(
+                opposites + start, std::min(some, end - start), -found.least(), places);
+            for (std::int32_t k = 0; k < count; ++k) {
+                const std::int32_t i = start + places[k];
+                if (age_[i] == 0 && found.accepts(-opposites[i])) found.offer(-opposites[i], i);
+            }
+        }
     }
 
     void keep_latest(std::size_t most) {
@@ -172,7 +183,7 @@ class BlockDual {
         }
         fill_gram(size);
         const Variables v{beta, residual, lower, upper, v_.epsilon};
-        if (PairSteps(gram_.data(), v, size).climb(precision, steps_per_row * size) == 0)
+        if (PairSteps<T>(gram_.data(), v, size).climb(precision, steps_per_row * size) == 0)
             return false;
         follow(beta, residual);
         return true;
@@ -245,9 +256,10 @@ class BlockDual {
     // middle. It nearly always is between the extremes that were last seen, or close by.
     double best_bias() {
         constexpr double infinity = std::numeric_limits<double>::infinity();
-        const double margin = seen_.violation();
+        const double margin = slopes_.violation();
         double bias = 0;
-        if (std::isfinite(margin) && is_best_between(seen_.down - margin, seen_.up + margin, bias))
+        if (std::isfinite(margin) &&
+            is_best_between(slopes_.lowest() - margin, slopes_.highest() + margin, bias))
             return bias;
         is_best_between(-infinity, infinity, bias);
         return bias;
@@ -299,12 +311,13 @@ class BlockDual {
     const double* targets_;
     Variables v_;
     GapScale scale_;
-    std::vector<double> gram_, own_;
+    std::vector<T> gram_;
+    std::vector<double> own_;
     std::int64_t* age_;
     std::int64_t latest_ = 0;  // round that was begun
     bool chosen_ = false;      // the set of the next round
     bool waits_ = false;
-    Extremes seen_;  // before the last round
+    Slopes slopes_;  // before the last round
     std::vector<std::int32_t> set_;
     Largest rising_, falling_;  // of those outside of the set, by their derivatives
     std::vector<std::pair<double, double>> kinks_;  // of the loss: where, and how sharp

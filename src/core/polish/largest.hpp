@@ -30,6 +30,8 @@ class Largest {
         offers_.clear();
     }
 
+    // What has to be exceeded, which grows.
+    double least() const { return least_; }
     bool accepts(double value) const { return value > least_; }
 
     // What is accepted.
@@ -53,7 +55,7 @@ class Largest {
     }
 
     std::size_t most_ = 0;
-    double least_ = 0;  // what has to be exceeded
+    double least_ = 0;
     std::vector<Offer> offers_;
 };
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "evaluate/passes.hpp"
 #include "model/losses.hpp"
 #include "polish/ascent.hpp"
 #include "polish/gap_scale.hpp"
-#include "polish/passes.hpp"
 
 namespace budgetsvm {
 
@@ -54,7 +54,8 @@ class SpanPair {
         members_.resize(n);
         std::iota(members_.begin(), members_.begin() + first_, first.begin);
         std::iota(members_.begin() + first_, members_.end(), second.begin);
-        y_.resize(n), f_.resize(n), w_.assign(width, T(0)), point_.assign(width, 0.0);
+        y_.resize(n), f_.resize(n), change_.resize(n), w_.assign(width, T(0)),
+            point_.assign(width, 0.0);
         double costs[2] = {0, 0};
         for (std::size_t k = 0; k < n; ++k) {
             const bool is_first = k < static_cast<std::size_t>(first_);
@@ -72,7 +73,7 @@ class SpanPair {
         for (std::size_t k = 0; k < y_.size(); ++k) y[members_[k]] = y_[k];
         best.primal = total_, best.dual = 0;
         double precision = 0.3;
-        begin_with_some();
+        begin_with_nearest();
         for (std::int64_t round = 0; round < most_rounds; ++round, precision *= 0.3) {
             const LinearProblem<T> problem{rows_.features, rows_.curvature, y,         targets,
                                            rows_.box,      alpha,           w_.data(), rows_.width};
@@ -94,15 +95,25 @@ class SpanPair {
 
   private:
     static constexpr std::int64_t most_passes = 40;
-    static constexpr std::int64_t one_of = 4, fewest = 32;  // of the rows of a class, to begin with
 
-    // Few rows are support vectors: those of some rows say which of the others come into question.
-    void begin_with_some() {
-        const auto take = [&](std::int64_t begin, std::int64_t end) {
-            const std::int64_t step = end - begin > one_of * fewest ? one_of : 1;
-            for (std::int64_t k = begin; k < end; k += step) active_.push_back(members_[k]);
-        };
-        take(0, first_), take(first_, count_);
+    // Few rows are support vectors, most of them among those of a class that are nearest to the
+    // other one, as seen along the line through the means of both.
+    void begin_with_nearest() {
+        for (std::size_t k = 0; k < y_.size(); ++k)
+            change_[k] = y_[k] / static_cast<double>(y_[k] > 0 ? first_ : count_ - first_);
+        add_rows_of(change_, point_);
+        times(chosen(), point_.data(), f_.data());
+        activate_nearest(0, first_);
+        activate_nearest(first_, count_);
+    }
+
+    void activate_nearest(std::int64_t begin, std::int64_t end) {
+        constexpr std::int64_t one_of = 4, fewest = 32;
+        const std::int64_t n = end - begin, most = std::min(n, std::max(n / one_of, fewest));
+        by_margin_.clear();
+        for (std::int64_t k = begin; k < end; ++k) by_margin_.push_back({y_[k] * f_[k], k});
+        std::nth_element(by_margin_.begin(), by_margin_.begin() + (most - 1), by_margin_.end());
+        for (std::int64_t k = 0; k < most; ++k) active_.push_back(members_[by_margin_[k].second]);
     }
 
     // All but those that a gradient larger than the margin holds at their bound.
@@ -199,15 +210,13 @@ class SpanPair {
         change_.resize(beta.size());
         double sum = std::accumulate(beta.begin(), beta.end(), 0.0);
         const double side = sum > 0 ? 1.0 : -1.0;
-        heavy_.clear();
+        by_margin_.clear();
         for (std::size_t k = 0; k < beta.size(); ++k)
-            if (beta[k] * side > 0) heavy_.push_back(static_cast<std::int64_t>(k));
-        const auto slack = [&](std::int64_t k) { return 1 - y_[k] * (f_[k] + shift); };
-        std::sort(heavy_.begin(), heavy_.end(), [&](std::int64_t a, std::int64_t b) {
-            return slack(a) < slack(b) || (slack(a) == slack(b) && a < b);
-        });
+            if (beta[k] * side > 0)
+                by_margin_.push_back({1 - y_[k] * (f_[k] + shift), static_cast<std::int64_t>(k)});
+        std::sort(by_margin_.begin(), by_margin_.end());
         sum = std::fabs(sum);
-        for (const std::int64_t k : heavy_) {
+        for (const auto& [margin, k] : by_margin_) {
             const double less = std::min(sum, std::fabs(beta[k]));
             beta[k] -= side * less, sum -= less;
             if (sum <= 0) return;
@@ -218,7 +227,8 @@ class SpanPair {
     std::int64_t count_, first_;  // rows, and how many of them are of the first class
     double total_ = 0, of_first_ = 0, multiplier_ = 0;
     GapScale scale_{0, 0};
-    std::vector<std::int64_t> active_, members_, heavy_, some_;
+    std::vector<std::int64_t> active_, members_, some_;
+    std::vector<std::pair<double, std::int64_t>> by_margin_;  // or slack
     std::vector<double> y_, f_, point_, change_, factors_;
     std::vector<T> w_;
     std::vector<std::pair<double, double>> kinks_;
