@@ -29,7 +29,7 @@ _FEW_VALUES, _MOST_VALUES = 5000**2, 20_000**2
 _MOST_COEFFICIENTS = 1 << 23  # rows times outputs, of a model that has all rows
 _MOST_UNKNOWN = 2000  # rows, of a kernel that has to be looked at whether it is one
 # Of the kernel, in the span of some random rows: where nothing is missing, and where a model of all rows cannot be had.
-_ALL, _ENOUGH = 0.99, 0.85
+_ALL, _ENOUGH = 0.999, 0.85
 
 
 def default_budget(X: Any, targets: Targets, kernel: Kernel) -> int:

@@ -40,7 +40,7 @@ _MOST_TO_FACTOR = 4096  # rows, of a kernel that may be anything
 _ROWS_AT_ONCE = 256  # whose values a kernel is asked for
 _ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
-_CLOSER = 1e-3  # the gap to come to where all kernel values are at hand, as it takes little time
+_CLOSER = 2e-4  # the gap to come to where all kernel values are at hand, as it takes little time
 _MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
