@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._exact.dual import Certificate
+from budgetsvm._exact.dual import Certificate, best_multiple
 from budgetsvm._exact.groups import Block, Groups
 from budgetsvm._exact.held_rows import HeldRows, room
 from budgetsvm._exact.kept import Kept
@@ -116,7 +116,9 @@ def solve_blocks(
         begin: _Start | None = kept.point(c, single)
         if begin is None and start is not None and targets.count == 1:
             beta = _from_alpha(single, start)
-            begin = beta, held.times(beta)
+            f = held.times(beta)
+            multiple = best_multiple(single, beta, f, 1.0)
+            begin = multiple * beta, multiple * f
         return kept.reached(c, output.climb(begin, lambda now: show(c, now)))
 
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))

@@ -64,6 +64,16 @@ def certificate(
     return Certificate(primal, dual, targets.scale(primal, dual))
 
 
+def best_multiple(targets: SingleTarget, beta: _Vector, f: _Vector, most: float) -> float:
+    """Return the t up to `most` for which D of t β is largest, f being Kβ.
+
+    Of a solution for a C that was r times smaller, r β has all that was at a bound at its bound. But where little is, r β is
+    r times too large, and to come down from there takes far longer than to begin with nothing.
+    """
+    gain, norm = targets.gain(beta * targets.y), float(beta @ f)
+    return min(most, max(0.0, gain / norm)) if norm > 0 else most
+
+
 class OutputDual:
     """The dual of one output, from a feasible α; `constant` is s², for a bias, or 0: there is none.
 
@@ -89,6 +99,8 @@ class OutputDual:
         if constant:
             alpha = targets.balanced(alpha, targets.slack(self.f))
         self._move_to(alpha)
+        multiple = best_multiple(targets, self.beta, self.f, 1.0)
+        self.alpha, self.f = multiple * self.alpha, multiple * self.f
         self._centre()
 
     @property

@@ -1,7 +1,8 @@
 """What the full problem keeps from one C to the next: kernel values, and where each output has got to.
 
 The rows of the problem stay the same, and the weights of all of them change by one factor. So do β and f = Kβ, where
-the next solution starts: all that is at its bound stays there, and no product with the kernel matrix is needed.
+the next solution starts, as far as D grows: then all that is at its bound stays there, and no product with the kernel
+matrix is needed. Where little is at a bound, the whole factor would lead far away from any solution.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._exact.dual import best_multiple
 from budgetsvm._problem.targets import SingleTarget
 
 _Vector = NDArray[np.float64]
@@ -45,8 +47,9 @@ class Kept:
         if before is None:
             return None
         ratio = float(targets.box.sum()) / before.weight
-        share = np.clip(ratio * before.beta / targets.box, -1.0, 1.0)  # up to rounding, it is one
-        return share * targets.box, ratio * before.f
+        factor = best_multiple(targets, before.beta, before.f, ratio)
+        share = np.clip(factor * before.beta / targets.box, -1.0, 1.0)  # up to rounding, it is one
+        return share * targets.box, factor * before.f
 
     def reached(self, c: int, solved: _Solved) -> _Solved:
         """Take down where an output has got to, if anywhere, and return it."""
