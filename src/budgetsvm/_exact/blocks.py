@@ -39,8 +39,10 @@ _ROUNDS_AT_ONCE = (
     32  # of a call; where rows are held as they are asked for, after a first few that have less
 )
 _SET_SIZE = 192  # rows of the core's working set
-# After so many rounds for each set that the rows make, it is time for something else.
-_ROUNDS_PER_SET, _FEWEST_ROUNDS = 20, 60
+# After so many rounds for each set that the rows make, what is good enough will do, or it is time for something else. A large
+# C takes some hundred; of many values of C, one that takes more than a quarter of that is not waited for.
+_ROUNDS_PER_SET, _FEWEST_ROUNDS = 200, 600
+_OF_MANY = 4
 
 
 def held_values(targets: Targets) -> float:
@@ -196,6 +198,7 @@ class _Output:
         beta, f = (np.zeros(n), np.zeros(n)) if start is None else start
         residual = target - f
         most = max(_FEWEST_ROUNDS, _ROUNDS_PER_SET * -(-n // _SET_SIZE))
+        most //= 1 if self.gives_up else _OF_MANY
         rounds, at_once = 0, 1 if self.held is not None else _ROUNDS_AT_ONCE
         problem = self.blocks, bounds, (beta, residual), self.targets.constants
         ages = np.zeros(n, np.int64)
@@ -210,7 +213,7 @@ class _Output:
                 return solved
             # rounding errors are all that is left, or it takes too long
             if made < at_once or rounds >= most:
-                return None if self.gives_up else solved
+                return solved if found.gap <= self.limits.tol or not self.gives_up else None
             at_once = min(2 * at_once, _ROUNDS_AT_ONCE)
 
     def _make(self, rounds: int, problem: _CoreProblem, ages: _Indices) -> tuple[_Four, int]:
