@@ -198,6 +198,22 @@ def climb_blocks(
     gap is measured by, the bias, the rounds made, and whether it waits.
     """
 
+def climb_pairs(
+    kernel: NDArray[np.floating[Any]],
+    box: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    goal: float,
+    most_rounds: int,
+    found: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+) -> None:
+    """Solve pairs of classes as `climb_blocks` does, each by itself, for the hinge loss.
+
+    The kernel values are those of all rows with each other, which follow each other by class; class c begins at starts[c]. What is found
+    is β and target_i - f_i, pair after pair, of the rows of the first class and then of the second; and a row for each pair: P,
+    D, what their gap is measured by, the bias and the rounds.
+    """
+
 def ascend_pairs(
     rows: _ClassRows,
     pairs: NDArray[np.int64],

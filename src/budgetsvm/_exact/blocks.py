@@ -18,6 +18,8 @@ from budgetsvm._exact.dual import Certificate, best_multiple
 from budgetsvm._exact.groups import Block, Groups
 from budgetsvm._exact.held_rows import HeldRows, room
 from budgetsvm._exact.kept import Kept
+from budgetsvm._exact.small_pairs import are_small, solve_small_pairs
+from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
@@ -65,24 +67,6 @@ def suits(problem: Problem, how: Polishing) -> bool:
     return free and known
 
 
-@dataclass(frozen=True, eq=False)
-class SolvedDual:
-    """A dual solution of one output; `f` is without the bias."""
-
-    rows: _Indices
-    targets: SingleTarget
-    beta: _Vector
-    f: _Vector
-    bias: float
-    found: Certificate
-    passes: int
-
-    @property
-    def alpha(self) -> _Vector:
-        """The dual variables."""
-        return self.beta * self.targets.y
-
-
 def solve_blocks(
     kernel: Kernel,
     problem: Problem,
@@ -92,7 +76,7 @@ def solve_blocks(
     *,
     start: _Vector | None = None,
     kept: Kept | None = None,
-) -> list[SolvedDual] | None:
+) -> SolvedDuals | None:
     """Solve the duals of all outputs up to a gap, from what was kept or from α if there is one; None: that takes too long.
 
     Where one C follows another, as in a search, what has not come as far is returned, too: who asked looks at its gap.
@@ -100,6 +84,8 @@ def solve_blocks(
     """
     targets, kept = problem.targets, kept or Kept(lasting=False)
     if isinstance(targets, PairTargets):
+        if are_small(targets) and not kept.lasting:
+            return solve_small_pairs(kernel, problem, limits, goal)
         return _solve_pairs(kernel, problem, limits, goal, show, kept=kept)
     n = len(problem.rows)
     every = np.arange(n)
@@ -147,7 +133,7 @@ def _solve_pairs(
     show: Callable[[int, SolvedDual], None],
     *,
     kept: Kept,
-) -> list[SolvedDual] | None:
+) -> SolvedDuals | None:
     """Solve the problems of all pairs of classes."""
     targets = problem.targets
     assert isinstance(targets, PairTargets)
@@ -174,9 +160,9 @@ def _solve_pairs(
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))
 
 
-def _all_of(found: list[SolvedDual | None]) -> list[SolvedDual] | None:
+def _all_of(found: list[SolvedDual | None]) -> SolvedDuals | None:
     duals = [one for one in found if one is not None]
-    return duals if len(duals) == len(found) else None
+    return SolvedDuals.joined(duals) if len(duals) == len(found) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.ascent import Ascent
-from budgetsvm._exact.blocks import SolvedDual
 from budgetsvm._exact.dual import Certificate, certificate
-from budgetsvm._exact.fewer_terms import Expansion, model_of, whole
+from budgetsvm._exact.fewer_terms import Expansion, model_of
+from budgetsvm._exact.solved import SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import sample_rows, sharp, trustworthy
 from budgetsvm._polish.polish import Outcome, Polishing
@@ -77,21 +77,16 @@ def _squared_norm(expansion: Expansion, values: _Matrix, c: int) -> float:
 
 
 def outcome_of_blocks(
-    of: KernelExpansion, problem: Problem, how: Polishing, duals: list[SolvedDual]
+    of: KernelExpansion, problem: Problem, how: Polishing, duals: SolvedDuals
 ) -> Outcome:
     """Return a model for the solution of all outputs, audited: P and D are those of the kernel values it was found with."""
-    expansion, tol = whole(duals, len(problem.rows)), how.limits.tol
+    n, tol = len(problem.rows), how.limits.tol
+    expansion = Expansion(*duals.coefficients(n), duals.bias)
     model = model_of(of.kernel, problem.rows, expansion)
-    alpha = duals[0].alpha if len(duals) == 1 else None
-    outputs, passes = [dual.found for dual in duals], max(dual.passes for dual in duals)
-    polished = _put_together(model, alpha, passes, outputs, tol)
-    rows = sample_rows(len(problem.rows), how.rng)
-    place, values = np.full(len(problem.rows), -1), np.zeros((len(rows), len(duals)))
-    for c, dual in enumerate(duals):  # zero for rows that do not know of an output
-        place[dual.rows] = np.arange(len(dual.rows))
-        known = place[rows] >= 0
-        values[known, c] = dual.f[place[rows[known]]] + dual.bias
-        place[dual.rows] = -1
+    outputs = [Certificate(*one) for one in duals.certificates.tolist()]
+    polished = _put_together(model, duals.alpha, duals.passes, outputs, tol)
+    rows = sample_rows(n, how.rng)
+    values = duals.values(rows, n)
     scale = sum(one.scale for one in outputs)
     polished = replace(polished, evidence=Evidence(rows, values, scale, 0.0))
     trusted = not polished.converged or (

@@ -17,10 +17,11 @@ from scipy.linalg import lapack
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascent, tasks
-from budgetsvm._exact.blocks import SolvedDual, held_values, solve_blocks, suits
+from budgetsvm._exact.blocks import held_values, solve_blocks, suits
 from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
 from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms, model_of, whole
 from budgetsvm._exact.kept import Kept
+from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Outcome, Polishing
@@ -199,7 +200,8 @@ def _attempt_on_blocks(
         duals = solve_blocks(model.kernel, problem, limits, goal, show, start=alpha, kept=kept)
     except OutOfTime:  # what there is is better than nothing
         # In their order: threads show them in any.
-        duals = [latest[c] for c in range(count)] if len(latest) == count else None
+        shown = [latest[c] for c in range(count)] if len(latest) == count else []
+        duals = SolvedDuals.joined(shown) if shown else None
     if duals is None:
         return None
     observer.in_task(CERTIFY)
