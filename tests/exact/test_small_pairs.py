@@ -24,7 +24,8 @@ def test_one_by_one(
     weights = np.random.default_rng(0).uniform(0.2, 3, len(y)) if weighted else None
 
     def fitted() -> BudgetSVC:
-        model = BudgetSVC(C=C, gamma=0.2, tol=1e-4, precision=precision, random_state=0)
+        tol = 1e-3 if precision == "single" else 1e-4  # which is about what rounding leaves
+        model = BudgetSVC(C=C, gamma=0.2, tol=tol, precision=precision, random_state=0)
         return model.fit(X, y, weights)
 
     together = fitted()
