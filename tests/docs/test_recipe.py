@@ -260,6 +260,68 @@ def test_labels_that_are_numbers_beside_gaps(tmp_path: Path) -> None:
     assert float(done.stdout.split("right: ")[1].split("%")[0]) > 80
 
 
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], "too few rows of table.csv have a label in 'stays': 0 of at least 10"),
+        (["yes"], "1 of at least 10"),
+        (["yes", "no"] * 2, "4 of at least 10"),
+        (["yes", None] * 9, "9 of at least 10"),
+        ([0.5] * 9, "9 of at least 10"),
+        (["yes"] * 40, "nothing to tell apart in 'stays': only 'yes' has 5 rows or more"),
+        (["yes"] * 40 + ["no"] * 4, "only 'yes' has 5 rows or more"),
+        ([*"abc"] * 4, "nothing to tell apart in 'stays': no label has 5 rows or more"),
+        ([3] * 40, "only 3 has 5 rows or more"),
+    ],
+)
+def test_tables_with_nothing_to_learn(tmp_path: Path, labels: list, said: str) -> None:
+    rows = {"a": np.arange(len(labels)) / 7, "stays": labels}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "classes" not in done.stdout
+
+
+@pytest.mark.parametrize("labels", [["yes", "no"] * 5, list(np.arange(10) / 7)], ids=str)
+def test_the_smallest_tables(tmp_path: Path, labels: list) -> None:
+    rows = {"a": np.arange(10) / 3, "b": [1.5, 2.5] * 5, "stays": labels}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays")
+    assert done.returncode == 0, done.stderr
+    done = train(tmp_path, "table.csv", "stays", LEAVE_OUT='["a","b"]')
+    assert "there is no column left to predict 'stays' from" in done.stderr
+
+
+@pytest.mark.parametrize(("rows", "seconds", "short"), [(12_000, "1", True), (300, "60", False)])
+def test_the_time_is_blamed_where_it_was_short(
+    tmp_path: Path, rows: int, seconds: str, short: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(rows, 8)), columns=[*"abcdefgh"])
+    table["stays"] = np.sin(3 * table["a"]) + table["b"] + rng.normal(size=rows) > 0
+    table.to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays", SECONDS=seconds)
+    assert done.returncode == 0, done.stderr
+    assert ("for want of time" in done.stdout) == short
+
+
+def test_a_search_that_gave_up_early_had_time_enough(tmp_path: Path) -> None:
+    """Too few rows to tune with, say: more seconds would not help."""
+    rows = {"a": np.arange(20) / 3, "stays": ["yes", "no"] * 10}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    prepare(tmp_path)
+    program = tmp_path / "train.py"
+    text = program.read_text("utf-8").replace(
+        "score = ", "machine.search_complete_ = False\nscore = "
+    )
+    program.write_text(text, "utf-8")
+    done = run(tmp_path, "train.py", "table.csv", "stays")
+    assert done.returncode == 0, done.stderr
+    assert "for want of time" not in done.stdout
+
+
 def test_first_mistakes_are_told(tmp_path: Path) -> None:
     lines = [f"{i},{i % 2},{'once' if i == 3 else 'often' if i % 2 else 'else'}" for i in range(80)]
     text = "a;b;c\n" + "\n".join(lines).replace(",", ";")
