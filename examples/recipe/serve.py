@@ -18,7 +18,7 @@ try:
     model = joblib.load(path)  # of your own: who writes a pickle can run any program here
     (_, _, numbers), (_, encoder, words) = model[0].transformers_[:2]
 except OSError as error:
-    sys.exit(f"{path} is no model of train.py: {error.strerror}")
+    sys.exit(f"{path} is no model of train.py: {error.strerror or error}")
 except ImportError as error:
     sys.exit(f"{path} wants other packages than there are: {error}")
 except Exception:  # whatever else comes of bytes that mean something else
