@@ -92,6 +92,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     (True, True)
     """
 
+    _may_be_tuned: ClassVar[bool] = True
     _PARTS: ClassVar[Mapping[str, type[Part]]] = {
         **StreamingMachine._PARTS,
         "_target_scale": TargetScale,
@@ -274,7 +275,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self.target_mean_, self.target_scale_ = scale.mean, scale.scale
 
     def _settings(self) -> Settings:
-        check_penalty(self.C)
+        check_penalty(self.C, may_be_tuned=True)
         make_insensitive(self.epsilon)
         return super()._settings()
 
