@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit import better_of, complete, restated, sharp, trustworthy
+from budgetsvm._polish.audit import (
+    better_of,
+    clear,
+    complete,
+    doubt,
+    precise,
+    restated,
+    sharp,
+    trustworthy,
+)
 from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.in_double import in_double, stated_in_double
 from budgetsvm._polish.matrix.captured import captured_share
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
@@ -94,6 +104,7 @@ class Outcome:
     )
     terms: NDArray[np.int64] | None = None  #: the rows that are terms, where that is known
     factor: float = 1.0  #: of C, in the problem that was solved
+    precise: bool = True  #: P and D are true to much less than their gap
 
 
 def polish_model(
@@ -108,10 +119,9 @@ def _polish(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> Outcome:
     found = _attempt(model, problem, how, start)
-    done = found.polished.converged and found.trusted and found.complete
+    done = found.polished.converged and found.trusted and found.complete and found.precise
     if not done and how.may_widen and model.points.dtype == np.float32 and not how.limits.late():
-        wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
-        found = _attempt(model.in_precision(np.float64), wide, how, start)
+        found = _attempt(model.in_precision(np.float64), in_double(problem), how, start)
     polished = replace(found.polished, converged=found.polished.converged and found.trusted)
     found = replace(found, polished=polished)
     if polished.converged:
@@ -132,12 +142,31 @@ def _attempt(
     polished, problem = _solve(model, problem, how, start)
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
-    tol = how.limits.tol
-    trusted = not polished.converged or (
-        sharp(solved, tol) and trustworthy(problem, solved, polished, tol)
-    )
-    good, factor = complete(polished, tol), float(problem.targets.box.sum()) / before
-    return Outcome(solved, polished, problem, trusted, good, factor=factor)
+    outcome = _audited(Outcome(solved, polished, problem, trusted=True, complete=True), how)
+    good = complete(outcome.polished, how.limits.tol)
+    return replace(outcome, complete=good, factor=float(problem.targets.box.sum()) / before)
+
+
+def _audited(found: Outcome, how: Polishing) -> Outcome:
+    """Look at a solution in other arithmetic, and say in that what it is worth, if it matters."""
+    model, polished, tol = found.model, found.polished, how.limits.tol
+    evidence = polished.evidence
+    if not polished.converged or evidence is None:
+        return found
+    can_state = evidence.basis is not None and not model.is_double
+    error = doubt(found.problem, model, polished, can_state=can_state)
+    good = model.is_double or precise(polished, error)
+    if good or evidence.basis is None:
+        trusted = sharp(model, tol) and trustworthy(model, polished, error, tol)
+        return replace(found, trusted=trusted, precise=good)
+    wide = in_double(found.problem)
+    basis = replace(evidence.basis, points=evidence.basis.points.astype(np.float64))
+    make = all_values if how.make_matrix is kernel_matrix else how.make_matrix
+    try:
+        stated = stated_in_double(wide, polished, make(wide, basis, how.limits), how.limits)
+    except OutOfTime:
+        return replace(found, trusted=False, precise=False)
+    return replace(found, polished=stated, trusted=stated.converged and clear(model, tol))
 
 
 def _solve(
