@@ -48,7 +48,8 @@ def certified_outcome(
     ]
     model, rows = ascent.model(expansion), sample_rows(len(problem.rows), how.rng)
     # f is that of double precision, but of points that are rounded: so is ‖w(α)‖².
-    rounded = float(model.rounding @ np.linalg.norm(model.coef, axis=1))
+    sizes = np.linalg.norm(model.coef, axis=1)
+    rounded = 0.0 if model.is_double else float(model.rounding @ sizes)
     found = _put_together(model, duals, outputs, Evidence(rows, values[rows], 0.0, 0.0), how)
     return _audited(problem, how, (model, expansion, duals), found, rounded)
 
