@@ -207,12 +207,9 @@ def climb_pairs(
     most_rounds: int,
     found: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
 ) -> None:
-    """Solve pairs of classes as `climb_blocks` does, each by itself, for the hinge loss.
+    """Solve pairs of classes as `climb_blocks` does, for the hinge loss; the kernel is that of all rows, class by class.
 
-    The kernel values are those of all rows with each other, which follow each other by class; class c begins at starts[c]. What is found
-    is β and target_i - f_i, pair after pair, of the rows of the first class and then of the second; and a row for each pair: P,
-    D, what their gap is measured by, the bias and the rounds.
-    """
+    Finds β and target_i - f_i, pair after pair; of each P, D, what their gap is measured by, the bias and the rounds."""
 
 def ascend_pairs(
     rows: _ClassRows,

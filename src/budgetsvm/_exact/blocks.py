@@ -20,7 +20,6 @@ from budgetsvm._exact.held_rows import HeldRows, room
 from budgetsvm._exact.kept import Kept
 from budgetsvm._exact.small_pairs import are_small, solve_small_pairs
 from budgetsvm._exact.solved import SolvedDual, SolvedDuals
-from budgetsvm._polish.polish import Polishing
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import SingleTarget, Targets
@@ -59,10 +58,10 @@ def held_values(targets: Targets) -> float:
     return float(in_blocks @ in_blocks + cross + rows * pair)
 
 
-def suits(problem: Problem, how: Polishing) -> bool:
+def suits(problem: Problem, *, intercept: bool) -> bool:
     """Whether this is a problem for these methods."""
     targets = problem.targets
-    free = how.intercept and not targets.bias_costs
+    free = intercept and not targets.bias_costs
     known = isinstance(targets.loss, Hinge | EpsilonInsensitive)
     return free and known
 

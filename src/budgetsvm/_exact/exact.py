@@ -46,10 +46,13 @@ _MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
 
-def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) -> bool:
+def worth_trying(
+    problem: Problem, kernel: Kernel, budget: int, limits: Limits, *, intercept: bool
+) -> bool:
     """Whether the full problem, with at least one row in `LEAST_SHARE` as a term, is worth a try.
 
-    It must fit into memory, and cost no more than both phases would.
+    It must fit into memory, and cost no more than both phases would; and it must be convex. With a bias that costs nothing Σ_i α_i y_i
+    is zero: then a constant more or less in the kernel does not matter, and of its matrix the centred one is what counts.
     """
     n = len(problem.rows)
     targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
@@ -65,10 +68,14 @@ def worth_trying(problem: Problem, kernel: Kernel, budget: int, limits: Limits) 
         return False
     values, points = n * n * size, n * problem.rows.point_cost * size
     fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
-    return bool(fits) and not (kernel.in_python and not _is_definite(problem, kernel, limits))
+    if not (fits and kernel.in_python):
+        return bool(fits)
+    # Other methods, and fewer terms, have functions of which the sum is not zero on their way.
+    centred = n <= budget and suits(problem, intercept=intercept)
+    return _is_definite(problem, kernel, limits, centred=centred)
 
 
-def _is_definite(problem: Problem, kernel: Kernel, limits: Limits) -> bool:
+def _is_definite(problem: Problem, kernel: Kernel, limits: Limits, *, centred: bool) -> bool:
     """Whether the kernel matrix of all rows, of which nothing is known, is positive semi-definite up to rounding."""
     n = len(problem.rows)
     if n > _MOST_TO_FACTOR:
@@ -78,9 +85,20 @@ def _is_definite(problem: Problem, kernel: Kernel, limits: Limits) -> bool:
         if limits.late():
             return False
         gram[part] = kernel.matrix(points[part], points)
-    gram.flat[:: n + 1] += _ROUNDING * abs(np.trace(gram))
+    ridge = _ROUNDING * abs(np.trace(gram))
+    if centred:
+        size = max(float(gram.max()), -float(gram.min()))
+        gram -= gram.mean(axis=0)
+        gram -= gram.mean(axis=1)[:, np.newaxis]
+        ridge = _ROUNDING * abs(np.trace(gram)) + n * float(np.finfo(np.float64).eps) * size
+    gram.flat[:: n + 1] += ridge
     with single_threaded_blas():
         return bool(lapack.dpotrf(gram.T, overwrite_a=1)[1] == 0)
+
+
+def _is_conditional(kernel: Kernel, problem: Problem, limits: Limits) -> bool:
+    """Whether a kernel that was worth trying is definite for sums of zero alone."""
+    return kernel.in_python and not _is_definite(problem, kernel, limits, centred=False)
 
 
 def solve_exactly(
@@ -105,8 +123,13 @@ def solve_exactly(
     def attempt(problem: Problem, alpha: _Vector | None) -> Outcome | None:
         if on_blocks and _on_blocks(problem, how, budget):  # in double precision they may not fit
             found = _attempt_on_blocks(model, problem, how, alpha, kept)
-            if found is not None or not patient:
+            if found is not None:
                 return found
+            if _is_conditional(model.kernel, problem, how.limits):
+                # Nobody else takes this kernel: what has been reached is better than nothing.
+                return _attempt_on_blocks(model, problem, how, alpha, Kept())
+            if not patient:
+                return None
         return _attempt(model, problem, how, budget, alpha)
 
     with single_threaded_blas():
@@ -115,7 +138,7 @@ def solve_exactly(
             return found
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
             problem = replace(problem, rows=replace(problem.rows, dtype=np.float64))
-            if worth_trying(problem, model.kernel, budget, how.limits):
+            if worth_trying(problem, model.kernel, budget, how.limits, intercept=how.intercept):
                 found = better_outcome(found, attempt(problem, found.polished.alpha))
     # What is not done is better than nothing, but not where phase 1 would find something.
     return found if found.polished.converged or len(problem.rows) <= budget else None
@@ -164,7 +187,7 @@ def _attempt(
 
 def _on_blocks(problem: Problem, how: Polishing, budget: int) -> bool:
     """Whether all rows may be terms, and all kernel values that are wanted at the same time be held."""
-    if len(problem.rows) > budget or not suits(problem, how):
+    if len(problem.rows) > budget or not suits(problem, intercept=how.intercept):
         return False
     size = np.dtype(problem.rows.dtype).itemsize
     most = min(_MOST_HELD, HELD_SHARE * how.limits.memory)

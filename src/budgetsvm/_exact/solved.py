@@ -1,6 +1,6 @@
 """Solutions of the full problem, output by output, or all of them side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._exact.dual import Certificate
-from budgetsvm._problem.targets import SingleTarget
+from budgetsvm._problem.pair_targets import PairTargets, pairs_of
+from budgetsvm._problem.targets import SingleTarget, Targets
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
@@ -59,6 +60,21 @@ class SolvedDuals:
             max(dual.passes for dual in duals),
             duals[0].alpha if len(duals) == 1 else None,
         )
+
+    def each(self, targets: Targets) -> Iterator[SolvedDual]:
+        """Return one output after the other."""
+        ends = np.cumsum(np.bincount(self.outputs, minlength=len(self.bias)))
+        for c, (primal, dual, scale) in enumerate(self.certificates.tolist()):
+            own = slice(ends[c - 1] if c else 0, ends[c])
+            rows, found = self.rows[own], Certificate(primal, dual, scale)
+            if isinstance(targets, PairTargets):  # whose rows are in another order here
+                of_first = targets.labels[rows] == pairs_of(targets.n_classes)[c, 0]
+                y = np.where(of_first, 1.0, -1.0)
+                single = SingleTarget.of_labels(y, targets.box[rows], targets.loss)
+            else:
+                single = targets.of_output(c)
+            beta, f, bias = self.beta[own], self.f[own], float(self.bias[c])
+            yield SolvedDual(rows, single, beta, f, bias, found, self.passes)
 
     def coefficients(self, n: int) -> tuple[_Indices, NDArray[np.float64]]:
         """Return which of n rows are terms of any output, and the coefficients, (outputs, terms)."""

@@ -2,7 +2,9 @@
 
 The certificate of a polish is about the kernel values that it worked with. In single precision, or for rows
 far from the origin, these may be wrong, and large coefficients amplify their errors. So what some rows cost
-is computed anew in float64, from differences of features.
+is computed anew in float64, from differences of features. To first order, that says by how much D is wrong, too:
+Σ_i β_i δf_i is what errors δf change of ‖w(α)‖², and it is what they change of the costs where α belongs to the slopes
+of the loss. Where it is not small beside the gap, P and D are computed anew (`in_double.py`).
 
 Terms that were left out of a basis, because their coefficients would have been too large, are asked what they
 would have contributed: in the larger span the certificate of a dual point α is D(α) less ½‖u‖², u being the
@@ -28,10 +30,14 @@ from budgetsvm.monitoring._interface import TrainingData
 from budgetsvm.monitoring._objectives import Objectives
 
 _TOLERATED = 0.5  # of the gap that is asked for
+_UNSEEN = 0.1  # of the gap that is reported: errors that it would not show ...
+_LEAST = 1e-7  # ... and of P, errors that nobody asks for
 # Errors of rows may cancel each other in the sample, and not in all rows: so many standard deviations of their
 # sum come on top. And none of them may be large: this share of all, as if none cancelled.
 _DEVIATIONS, _OF_ALL = 2.0, 0.1
 _BLURRED = 0.01  # likewise: ‖w‖² adds up products of coefficients, which may be large
+_SOON = 8  # times the sample, rows whose values in the core's arithmetic take no longer than those of the sample
+_OF_SOME = 0.5  # of the gap that is asked for: what some terms may add that were left out, as others may add to it
 _FEATURES = 256  # beyond, differences of features take too long
 _WORK, _FEWEST = 5e6, 128  # features of all pairs of rows and terms; rows at least
 
@@ -44,21 +50,44 @@ def sample_rows(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return np.sort(rng.choice(n, _ROWS, replace=False)) if n > _ROWS else np.arange(n)
 
 
-def trustworthy(problem: Problem, model: KernelExpansion, polished: Polished, tol: float) -> bool:
-    """Whether the objective of a polished model is what the polish says it is."""
+def doubt(
+    problem: Problem, model: KernelExpansion, polished: Polished, *, can_state: bool
+) -> float:
+    """Estimate by how much P and D are wrong; of few rows where that is enough to see that nothing is.
+
+    Whoever can state them anew in double precision may do so at once, where that takes little more than to ask.
+    """
+    evidence = polished.evidence
+    if evidence is None:
+        return 0.0
+    some = -(-len(evidence.rows) // int(max(_FEWEST, _WORK / max(1, model.points.size))))
+    found = _error(problem, model, evidence, some)
+    # Of few rows, much of that is doubt: before it costs a second attempt, the whole sample is asked.
+    soon = can_state and len(problem.rows) <= _SOON * len(evidence.rows)
+    if some > 1 and not soon and not precise(polished, found):
+        found = _error(problem, model, evidence, 1)
+    return found
+
+
+def precise(polished: Polished, error: float) -> bool:
+    """Whether an error of P and D is so small that their gap is what it says."""
+    return error <= max(_UNSEEN * (polished.primal - polished.dual), _LEAST * polished.primal)
+
+
+def trustworthy(model: KernelExpansion, polished: Polished, error: float, tol: float) -> bool:
+    """Whether the objective of a polished model, which may be wrong by an error, is what the polish says it is."""
     evidence = polished.evidence
     if evidence is None:
         return True
-    # What the sample shows would be wrong in the same way: rows that are sparse, or wide, and ‖w‖² are computed
-    # from norms, as in the core.
-    if _blur(model, np.float64) > _BLURRED * tol:
-        return False
-    bound = _TOLERATED * tol * evidence.scale
-    some = -(-len(evidence.rows) // int(max(_FEWEST, _WORK / max(1, model.points.size))))
-    if _error(problem, model, evidence, some) <= bound:
-        return True
-    # Of few rows, much of that is doubt: before it costs a second attempt, the whole sample is asked.
-    return some > 1 and _error(problem, model, evidence, 1) <= bound
+    return clear(model, tol) and error <= _TOLERATED * tol * evidence.scale
+
+
+def clear(model: KernelExpansion, tol: float) -> bool:
+    """Whether double precision will do for these points.
+
+    What a sample shows would be wrong in the same way: rows that are sparse, or wide, and ‖w‖² are computed from norms, as in the core.
+    """
+    return _blur(model, np.float64) <= _BLURRED * tol
 
 
 def sharp(model: KernelExpansion, tol: float) -> bool:
@@ -78,19 +107,28 @@ def _blur(model: KernelExpansion, precision: Any) -> float:
 def complete(polished: Polished, tol: float) -> bool:
     """Whether the terms that were left out would have contributed nothing that counts."""
     evidence = polished.evidence
-    return evidence is None or evidence.pull <= tol * evidence.scale
+    return evidence is None or evidence.pull <= _OF_SOME * tol * evidence.scale
 
 
 def _error(problem: Problem, model: KernelExpansion, evidence: Evidence, stride: int) -> float:
-    """Estimate by how much the costs of all rows differ from what the polish has seen; `stride` picks rows of its sample."""
+    """Estimate by how much the costs of all rows differ from what the polish has seen; `stride` picks rows of its sample.
+
+    A row that weighs more than others may not be among them: its value is as wrong as theirs.
+    """
+    n = len(problem.rows)
     rows, seen = evidence.rows[::stride], evidence.values[::stride]
     targets = problem.targets.some(rows)
     with np.errstate(over="ignore", invalid="ignore"):
         now, before = targets.costs(_values(problem, model, rows)), targets.costs(seen)
         errors = now - before
-        spread = _DEVIATIONS * float(np.std(errors)) * len(rows) ** 0.5
-        error = max(abs(float(errors.sum())) + spread, _OF_ALL * float(abs(errors).sum()))
-        error *= len(problem.rows) / len(rows)
+        unseen = 1 - len(rows) / n
+        spread = float(np.std(errors)) * (unseen * len(rows)) ** 0.5 * n / len(rows)
+        of_a_row = float(np.sqrt(np.mean((errors / targets.box) ** 2)))
+        heavy = of_a_row * unseen**0.5 * float(np.linalg.norm(problem.targets.box))
+        total, each = (
+            n / len(rows) * abs(float(sums)) for sums in (errors.sum(), abs(errors).sum())
+        )
+        error = max(total + _DEVIATIONS * max(spread, heavy), _OF_ALL * each)
     return error if np.isfinite(error) else np.inf  # then the answer is no
 
 

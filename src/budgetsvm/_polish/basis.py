@@ -24,13 +24,13 @@ from budgetsvm._common.matrices.factorisation import (
     principal,
     symmetrised,
 )
-from budgetsvm._common.matrices.independent import explained, independent_rows
+from budgetsvm._common.matrices.independent import explained, independent_rows, share_left_over
 from budgetsvm._common.matrices.triangular import solve_lower, solve_upper, upper_times
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.points import Points
 from budgetsvm._problem.rows import Precision, Rows
-from budgetsvm.kernels import Kernel
+from budgetsvm.kernels import Kernel, Sigmoid
 
 # A term is left out of the basis if less than this share of the largest k(z, z) is new in it: its
 # coefficients would amplify the rounding errors of kernel values. Where C is large such a term may still
@@ -72,6 +72,7 @@ class Basis:
     n_threads: int = 1  #: of products and systems with large matrices; they change no bit
     free: bool = False
     size_of_constant: float = 1.0  #: 1 / s
+    lost: float = 0.0  #: of a kernel that is not positive definite: see `share_left_over`
 
     @classmethod
     def of(
@@ -94,6 +95,8 @@ class Basis:
             chosen = _choose(gram, least, tolerance, n_threads, tick or _no_limit)
         kept, more = chosen.kept, chosen.more
         left_out = LeftOut(points[more], chosen.lower_of_more) if len(more) else None
+        unknown = kernel.in_python or (isinstance(kernel, Sigmoid) and not len(kept))
+        lost = share_left_over(gram, kept, chosen.lower, n_threads) if unknown else 0.0
         if len(kept) < len(gram) or (np.diff(kept) != 1).any():
             gram = principal(gram, kept)
         matrices = gram, chosen.lower
@@ -101,7 +104,7 @@ class Basis:
         if constant or free:
             square = _RIDGE if free else 1.0
             matrices = block_diag(matrices[0], square), block_diag(matrices[1], size)
-        return cls(kernel, points[kept], kept, *matrices, left_out, n_threads, free, size)
+        return cls(kernel, points[kept], kept, *matrices, left_out, n_threads, free, size, lost)
 
     @classmethod
     def plain(cls, points: Points, kernel: Kernel) -> Self:

@@ -10,8 +10,18 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit import better_of, complete, restated, sharp, trustworthy
+from budgetsvm._polish.audit import (
+    better_of,
+    clear,
+    complete,
+    doubt,
+    precise,
+    restated,
+    sharp,
+    trustworthy,
+)
 from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.in_double import in_double, stated_in_double
 from budgetsvm._polish.matrix.captured import captured_share
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
@@ -25,6 +35,8 @@ from budgetsvm.monitoring._observer import FitObserver
 
 #: Solves a problem in a span; returns also the problem, as a one-class machine looks for the right one.
 Solve: TypeAlias = Callable[[Problem, Matrix, Solving], tuple[Polished, Problem]]
+#: Of the largest kernel value of terms: what a basis may lack before it is no basis for them.
+MUCH_LOST = 0.1
 #: Makes the matrix of a problem's rows on a basis.
 MakeMatrix: TypeAlias = Callable[[Problem, Basis, Limits], Matrix]
 
@@ -76,6 +88,7 @@ class Polishing:
     observer: FitObserver = field(default_factory=FitObserver)
     solve: Solve = solve_as_it_is
     make_matrix: MakeMatrix = kernel_matrix
+    make_in_double: MakeMatrix = all_values  #: of a look at a solution, which need not be kept
     #: Whether C is to mean in the span what it means for the machine of all rows; otherwise it is what it is.
     adapts_C: bool = False
 
@@ -94,6 +107,8 @@ class Outcome:
     )
     terms: NDArray[np.int64] | None = None  #: the rows that are terms, where that is known
     factor: float = 1.0  #: of C, in the problem that was solved
+    precise: bool = True  #: P and D are true to much less than their gap
+    lost: float = 0.0  #: of the kernel of the terms: the share that their basis lacks, as it is not positive definite
 
 
 def polish_model(
@@ -108,10 +123,11 @@ def _polish(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
 ) -> Outcome:
     found = _attempt(model, problem, how, start)
-    done = found.polished.converged and found.trusted and found.complete
+    done = found.polished.converged and found.trusted and found.complete and found.precise
     if not done and how.may_widen and model.points.dtype == np.float32 and not how.limits.late():
-        wide = replace(problem, rows=replace(problem.rows, dtype=np.float64))
-        found = _attempt(model.in_precision(np.float64), wide, how, start)
+        found = _attempt(model.in_precision(np.float64), in_double(problem), how, start)
+    if found.lost > MUCH_LOST:  # what is certified is about another kernel
+        return replace(found, polished=replace(found.polished, converged=False))
     polished = replace(found.polished, converged=found.polished.converged and found.trusted)
     found = replace(found, polished=polished)
     if polished.converged:
@@ -129,22 +145,43 @@ def _attempt(
     """Solve a problem in the precision of a model, and look whether that was precise enough."""
     model = _affordable(model, how.limits)
     before = float(problem.targets.box.sum())
-    polished, problem = _solve(model, problem, how, start)
+    polished, problem, lost = _solve(model, problem, how, start)
     points = polished.points.astype(model.points.dtype)
     solved = replace(model, points=points, coef=polished.coef.copy(), bias=polished.bias)
-    tol = how.limits.tol
-    trusted = not polished.converged or (
-        sharp(solved, tol) and trustworthy(problem, solved, polished, tol)
+    outcome = _audited(Outcome(solved, polished, problem, trusted=True, complete=True), how)
+    good = complete(outcome.polished, how.limits.tol)
+    return replace(
+        outcome, complete=good, lost=lost, factor=float(problem.targets.box.sum()) / before
     )
-    good, factor = complete(polished, tol), float(problem.targets.box.sum()) / before
-    return Outcome(solved, polished, problem, trusted, good, factor=factor)
+
+
+def _audited(found: Outcome, how: Polishing) -> Outcome:
+    """Look at a solution in other arithmetic, and say in that what it is worth, if it matters."""
+    model, polished, tol = found.model, found.polished, how.limits.tol
+    evidence = polished.evidence
+    if not polished.converged or evidence is None:
+        return found
+    can_state = evidence.basis is not None and not model.is_double
+    error = doubt(found.problem, model, polished, can_state=can_state)
+    good = model.is_double or precise(polished, error)
+    if good or evidence.basis is None:
+        trusted = sharp(model, tol) and trustworthy(model, polished, error, tol)
+        return replace(found, trusted=trusted, precise=good)
+    wide = in_double(found.problem)
+    basis = replace(evidence.basis, points=evidence.basis.points.astype(np.float64))
+    try:
+        matrix = how.make_in_double(wide, basis, how.limits)
+        stated = stated_in_double(wide, polished, matrix, how.limits)
+    except OutOfTime:
+        return replace(found, trusted=False, precise=False)
+    return replace(found, polished=stated, trusted=stated.converged and clear(model, tol))
 
 
 def _solve(
     model: KernelExpansion, problem: Problem, how: Polishing, start: Start | None
-) -> tuple[Polished, Problem]:
-    """Solve a problem in the span of a model's terms; returns also the problem."""
-    tell = how.observer
+) -> tuple[Polished, Problem, float]:
+    """Solve a problem in the span of a model's terms; returns also the problem, and what the basis lacks of the kernel."""
+    tell, lost = how.observer, 0.0
     try:
         tell.expect(_tasks(problem, len(model), how.limits))
         tell.in_task(BASIS)
@@ -156,8 +193,9 @@ def _solve(
             n_threads=how.limits.n_threads,
             tick=how.limits.tick,
         )
+        lost = basis.lost
         if basis.dimension == 0:  # the kernel vanishes: so does the model
-            return no_model(problem.targets, model.points, optimal=True), problem
+            return no_model(problem.targets, model.points, optimal=True), problem, lost
         if how.adapts_C:
             share = captured_share(problem.rows, basis, how.limits)
             problem = replace(problem, targets=problem.targets.scaled(1 / share))
@@ -173,8 +211,8 @@ def _solve(
             ahead[CHECK] = ahead[VALUES]  # which took much less, as few of them were computed
         tell.expect({name: ahead[name] for name in ahead if name not in (BASIS, VALUES)})
     except OutOfTime:  # before there was anything to show
-        return no_model(problem.targets, model.points, optimal=False), problem
-    return how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, begin))
+        return no_model(problem.targets, model.points, optimal=False), problem, lost
+    return *how.solve(problem, matrix, Solving(how.limits, how.rng, how.observer, begin)), lost
 
 
 def _guess(model: KernelExpansion, basis: Basis, problem: Problem) -> Guess | None:

@@ -22,6 +22,7 @@ class Evidence:
     values: NDArray[np.float64]  #: f of these rows, (rows, outputs), as the polish computed them
     scale: float  #: what the gap is measured by: nearly always P
     pull: float  #: see `audit.py`
+    basis: Basis | None = None  #: of the span, where there is a single output
 
 
 class StartPoint(NamedTuple):

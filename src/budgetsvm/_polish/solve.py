@@ -141,6 +141,7 @@ def _put_together(settled: Settled, basis: Basis, rows: NDArray[np.int64], tol: 
     if gap == 0:  # where D exceeds P it does so by rounding
         dual = min(dual, primal)
     coef, bias = basis.expand(settled.w)
+    of_span = None if settled.alpha is None else basis
     return Polished(
         points=basis.points.astype(np.float64),
         coef=coef,
@@ -151,5 +152,5 @@ def _put_together(settled: Settled, basis: Basis, rows: NDArray[np.int64], tol: 
         gap=gap,
         converged=converged,
         passes=int(settled.passes.max()),
-        evidence=Evidence(rows, settled.values, scale, float(settled.pulls.sum())),
+        evidence=Evidence(rows, settled.values, scale, float(settled.pulls.sum()), of_span),
     )

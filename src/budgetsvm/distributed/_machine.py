@@ -198,7 +198,11 @@ class SpreadMachine(StreamingMachine):
         def make_matrix(problem: Problem, basis: Any, limits: Any) -> Any:
             return spread_matrix(problem, basis, limits, limit)
 
-        return replace(super()._polishing(training, observer), make_matrix=make_matrix)
+        return replace(
+            super()._polishing(training, observer),
+            make_matrix=make_matrix,
+            make_in_double=make_matrix,
+        )
 
     def _remember_terms(
         self,

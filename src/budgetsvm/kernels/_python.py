@@ -62,7 +62,9 @@ class Callback(KernelInPython):
     name: ClassVar[str] = "callable"
 
     def matrix(self, X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Call the function and check what it returns."""
+        """Call the function and check what it returns; without rows or terms it is not asked, as few functions know an answer."""
+        if not (len(X) and len(Z)):
+            return np.zeros((len(X), len(Z)))
         return checked_values(self.function(X, Z), (len(X), len(Z)))
 
 

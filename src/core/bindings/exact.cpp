@@ -2,6 +2,7 @@
 // Problems of two classes, and the full problem with all kernel values at hand: see module.cpp.
 #include "bindings/arguments.hpp"
 #include "polish/block_dual.hpp"
+#include "polish/pair_dual.hpp"
 #include "polish/span_pairs.hpp"
 
 namespace budgetsvm {

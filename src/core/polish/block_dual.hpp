@@ -15,52 +15,12 @@
 #include <vector>
 
 #include "leaf/leaf.hpp"
-#include "polish/class_range.hpp"
 #include "polish/gap_scale.hpp"
+#include "polish/kernel_blocks.hpp"
 #include "polish/largest.hpp"
 #include "polish/pair_steps.hpp"
 
 namespace budgetsvm {
-
-// The kernel matrix of two groups of rows, the second of which may be empty, in four blocks.
-template <class T>
-struct KernelBlocks {
-    const T* first;   // (n_first, n_first), or as many rows as are held
-    const T* cross;   // (n_first, n_second)
-    const T* back;    // (n_second, n_first), its transpose
-    const T* second;  // (n_second, n_second)
-    std::int64_t n_first, n_second;
-    // Where `first` has each of its rows, negative for those that it lacks; none: in their order.
-    const std::int32_t* places = nullptr;
-
-    std::int32_t size() const { return static_cast<std::int32_t>(n_first + n_second); }
-    bool holds(std::int64_t i) const { return !places || i >= n_first || places[i] >= 0; }
-    const T* with_first(std::int64_t i) const {
-        if (i >= n_first) return back + (i - n_first) * n_first;
-        return first + (places ? places[i] : i) * n_first;
-    }
-    const T* with_second(std::int64_t i) const {
-        return i < n_first ? cross + i * n_second : second + (i - n_first) * n_second;
-    }
-};
-
-// That of two classes within the kernel matrix of all rows, in which the rows of each class follow
-// each other.
-template <class T>
-struct PairBlocks {
-    const T* values;  // (n, n)
-    std::int64_t n;
-    ClassRange first, second;
-    std::int64_t n_first, n_second;
-
-    std::int32_t size() const { return static_cast<std::int32_t>(n_first + n_second); }
-    bool holds(std::int64_t) const { return true; }
-    const T* row(std::int64_t i) const {
-        return values + (i < n_first ? first.begin + i : second.begin + i - n_first) * n;
-    }
-    const T* with_first(std::int64_t i) const { return row(i) + first.begin; }
-    const T* with_second(std::int64_t i) const { return row(i) + second.begin; }
-};
 
 struct BlockSolution {
     double primal = std::numeric_limits<double>::infinity(), dual = 0, bias = 0;
@@ -341,32 +301,5 @@ class BlockDual {
     Largest rising_, falling_;  // of those outside of the set, by their derivatives
     std::vector<std::pair<double, double>> kinks_;  // of the loss: where, and how sharp
 };
-
-// Two classes of a classifier, from no model; beta and residuals are those of the first class, then
-// of the second.
-template <class T>
-BlockSolution solve_pair(const PairBlocks<T>& blocks, const double* box, double* beta,
-                         double* residual, double tolerance, std::int64_t most_rounds) {
-    const auto n = static_cast<std::size_t>(blocks.size()),
-               n_first = static_cast<std::size_t>(blocks.n_first);
-    std::vector<double> targets(n, -1.0), lower(n, 0.0), upper(n, 0.0);
-    std::vector<std::int64_t> ages(n, 0);
-    double costs[2] = {0, 0};
-    for (std::size_t i = 0; i < n; ++i) {
-        const bool is_first = i < n_first;
-        const auto k = static_cast<std::int64_t>(i);
-        const double C =
-            box[is_first ? blocks.first.begin + k : blocks.second.begin + k - blocks.n_first];
-        costs[is_first ? 0 : 1] += C;
-        if (is_first) targets[i] = 1.0;
-        (is_first ? upper : lower)[i] = is_first ? C : -C;
-        beta[i] = 0, residual[i] = targets[i];
-    }
-    // What the best constant model costs: each label is off by 2 from the other.
-    const GapScale scale{std::min({costs[0] + costs[1], 2 * costs[0], 2 * costs[1]}), 0.0};
-    const Variables variables{beta, residual, lower.data(), upper.data(), 0.0};
-    BlockDual<T, PairBlocks<T>> problem(blocks, targets.data(), variables, scale, ages.data());
-    return problem.solve(tolerance, most_rounds);
-}
 
 }  // namespace budgetsvm

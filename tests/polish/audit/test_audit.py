@@ -15,7 +15,7 @@ from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish import audit
-from budgetsvm._polish.audit import LeftOutTerms, _error, complete, trustworthy
+from budgetsvm._polish.audit import LeftOutTerms, _error, complete, doubt, trustworthy
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
@@ -82,6 +82,11 @@ def test_terms_that_a_large_C_needs_are_missed() -> None:
 # ---- other arithmetic ----
 
 
+def is_trusted(problem: Problem, model: KernelExpansion, polished: Any, tol: float) -> bool:
+    error = doubt(problem, model, polished, can_state=False)
+    return trustworthy(model, polished, error, tol)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_an_audit_notices_what_is_wrong(dtype: Any) -> None:
     problem, kernel = circles(dtype), kernels.Gaussian(1.0)
@@ -89,7 +94,7 @@ def test_an_audit_notices_what_is_wrong(dtype: Any) -> None:
     polished = solve_in_span(problem, basis, LIMITS)
     points = polished.points.astype(dtype)
     model = KernelExpansion(kernel, points, polished.coef, polished.bias, None)
-    assert trustworthy(problem, model, polished, 1e-3)
+    assert is_trusted(problem, model, polished, 1e-3)
     for wrong in (
         replace(model, coef=1.1 * model.coef),
         replace(model, bias=np.array([0.1])),
@@ -97,7 +102,7 @@ def test_an_audit_notices_what_is_wrong(dtype: Any) -> None:
         replace(model, kernel=kernels.Gaussian(1.2)),
         replace(model, coef=np.nan * model.coef),
     ):
-        assert not trustworthy(problem, wrong, polished, 1e-3)
+        assert not is_trusted(problem, wrong, polished, 1e-3)
 
 
 @pytest.mark.parametrize(("shift", "trusted"), [(0.0, True), (0.02, False)])
@@ -122,10 +127,27 @@ def test_of_few_rows_an_audit_is_in_doubt_and_asks_more(
     monkeypatch.setattr(audit, "_error", error)
     monkeypatch.setattr(audit, "_WORK", 0.0)
     monkeypatch.setattr(audit, "_FEWEST", 20)
-    assert trustworthy(problem, model, noisy, tol) == trusted
+    assert is_trusted(problem, model, noisy, tol) == trusted
     assert [stride for stride, _ in seen] == [15, 1]
     if trusted:
         assert seen[0][1] > seen[1][1]
+
+
+def test_a_row_that_weighs_more_than_all_others_may_not_be_in_a_sample() -> None:
+    """Its value is as wrong as others, and what it costs more so than all of theirs."""
+    problem, kernel = circles(np.float64), kernels.Gaussian(1.0)
+    polished = solve_in_span(problem, Basis.of(problem.rows.X[:40], kernel), LIMITS)
+    model = KernelExpansion(kernel, polished.points, polished.coef, polished.bias, None)
+    evidence = polished.evidence
+    assert evidence is not None
+    noise = 1e-3 * np.random.default_rng(0).standard_normal(evidence.values.shape)
+    some = np.arange(100)
+    seen = replace(evidence, rows=some, values=(evidence.values + noise)[some])
+    of_equals = _error(problem, model, seen, 1)
+    box = problem.targets.box.copy()
+    box[200] = 1e5
+    heavy = replace(problem, targets=replace(problem.targets, box=box))
+    assert _error(heavy, model, seen, 1) > 10 + of_equals
 
 
 # ---- what a gap is measured by ----

@@ -133,3 +133,21 @@ def explained(lower: _Array, columns: _Array, n_threads: int) -> _Array:
 
     for_each(solve, slices(0, columns.shape[1], _COLUMNS), n_threads)
     return out
+
+
+def share_left_over(
+    gram: NDArray[np.float64],
+    kept: NDArray[np.int64],
+    lower: NDArray[np.float64],
+    n_threads: int = 1,
+) -> float:
+    """Return the largest value among the rows left out that those kept do not explain, of either sign, beside the largest of all.
+
+    Of a matrix that is positive semi-definite, that is next to nothing.
+    """
+    others = np.setdiff1d(np.arange(len(gram)), kept)
+    largest = float(abs(gram).max(initial=0.0))
+    if not (len(others) and largest > 0):
+        return 0.0
+    known = explained(lower, gram[others][:, kept].T, n_threads)
+    return float(abs(gram[np.ix_(others, others)] - known @ known.T).max()) / largest

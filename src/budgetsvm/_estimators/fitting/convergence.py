@@ -3,9 +3,21 @@
 import numpy as np
 
 from budgetsvm._common.saying import say
+from budgetsvm._polish.polish import MUCH_LOST, Outcome
 from budgetsvm._polish.result import Polished
 
 _SMALL = 1e-3  # a gap that single precision may be to blame for
+
+
+def warn_of(outcome: Outcome, tol: float) -> None:
+    """Say what is to be said of an outcome, if anything is."""
+    single = outcome.model.points.dtype == np.float32
+    if outcome.lost > MUCH_LOST:
+        warn_not_definite(outcome.lost, len(outcome.model))
+    elif not outcome.trusted:
+        warn_not_precise(outcome.polished, single=single)
+    elif not outcome.polished.converged:
+        warn_not_converged(outcome.polished, tol, single=single)
 
 
 def warn_not_converged(polished: Polished, tol: float, *, single: bool) -> None:
@@ -42,4 +54,17 @@ def warn_not_precise(polished: Polished, *, single: bool) -> None:
     say(
         f"the duality gap of {polished.gap:.2g} is not to be relied on: rounding errors of kernel values are "
         f"larger than that, or may be; {way_out}"
+    )
+
+
+def warn_not_definite(lost: float, n_terms: int) -> None:
+    """Say that the terms have little to do with the kernel, as it is not positive definite."""
+    what = (
+        f"{n_terms} terms are left" if n_terms else "no term is left, and the model is a constant"
+    )
+    say(
+        f"the kernel is not positive semi-definite: values as large as {lost:.2g} times its largest are not in the span of "
+        f"terms that it is positive on; {what}. Kernels that are so but for a constant, as minus a distance, are solved as they "
+        "are where all rows may be terms (budget='auto' or their number), the loss is that of SVC or SVR, and there is a bias; "
+        "or take another kernel, as exp(-gamma * distance)"
     )

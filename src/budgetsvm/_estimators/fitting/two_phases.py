@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.checkpoints.fit_run import FitRun
-from budgetsvm._estimators.fitting.convergence import warn_not_converged, warn_not_precise
+from budgetsvm._estimators.fitting.convergence import warn_of
 from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
@@ -139,7 +139,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
         limits, kernel = self._limits(training, look_up=False), self._expansion.kernel
-        return worth_trying(problem, kernel, self._most_terms, limits)
+        return worth_trying(problem, kernel, self._most_terms, limits, intercept=self._has_bias)
 
     def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
         """Solve the full problem where all rows may be terms, in one way or the other."""
@@ -299,11 +299,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self.certifies_ = FULL if outcome.full else SPAN
         if "C" in vars(self):  # not of a one-class machine
             self.C_ = check_penalty(self.C) * outcome.factor
-        single = outcome.model.points.dtype == np.float32
-        if not outcome.trusted:
-            warn_not_precise(polished, single=single)
-        elif not polished.converged:
-            warn_not_converged(polished, self.tol, single=single)
+        warn_of(outcome, self.tol)
 
     def _warm_point(self, problem: Problem) -> Start | None:
         """Return where the polish of the fit before ended; it gets what is feasible of its α."""
