@@ -51,7 +51,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     Targets are standardised inside: `C` and `epsilon` are relative to targets of mean 0 and standard
     deviation 1, so that their defaults suit targets of any scale. ``SVR(C=c, epsilon=e)`` is
     ``BudgetSVR(C=c / s, epsilon=e / s)``, where s is `target_scale_`, the standard deviation. Where a few targets are
-    far from all others (less than a tenth on a side), mean and standard deviation are those of the others, about.
+    far from all others (half a percent of the rows at most), mean and standard deviation are those of the others, about.
     The mean is what a model without terms predicts; unless `fit_intercept` is False, the polish finds a bias beside it,
     since the best constant for this loss is near the median, and that of the errors of a model is another one still.
 
@@ -63,7 +63,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         divided by the share of the kernel that learned terms span, as a small span regularises by itself; see `C_`. "tune": ``fit`` finds it by cross-validation.
     epsilon : float, default=0.1
         Errors up to this size, in units of `target_scale_`, cost nothing: in standard deviations of the
-        target, but for outliers.
+        target, but for a few outliers.
 
     Attributes
     ----------
@@ -72,9 +72,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     intercept_ : ndarray of shape (n_targets,)
         The bias and `target_mean_` together, in units of the targets.
     target_mean_, target_scale_ : ndarray of shape (n_targets,)
-        Mean and standard deviation of the targets, each of which is taken as 10 robust standard deviations
-        from the median if it is farther away. A robust standard
-        deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
+        Mean and standard deviation of the targets. Outliers count as if they were as far from the median as the
+        farthest one of the others, or 10 robust standard deviations, if that is more: at most half a percent of the
+        rows, or a single one of a few rows, that are ten times as far away as all others. A robust standard deviation
+        is the larger one of what the quartiles and what the deciles would have it be for a normal
         distribution. The scale of a constant target is 1.
     objective_ : tuple of float
         After a polish: P of the model and D of the dual point that proves the gap, for standardised targets.
