@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import column_or_1d
 
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
@@ -152,7 +153,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            What is to be predicted.
+            What is to be predicted. A single column is taken for a vector, with a warning, as ``SVR`` does.
         sample_weight : array-like of shape (n_samples,), default=None
             C of a row is multiplied by its weight. Weight 0 is as good as leaving the row out.
         checkpoint : path-like, default=None
@@ -194,6 +195,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         settings = self._stream_settings()
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
+        y = one_or_more_targets(y)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         targets = _as_columns(y)
         if first:
@@ -228,7 +230,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Off by 1e-5 of ``target_scale_`` at most: where single precision would lose more, all is computed in
+            Two-dimensional where there are several targets. Off by 1e-5 of ``target_scale_`` at most: where single precision would lose more, all is computed in
             double.
         """
         self._check_fitted()
@@ -265,7 +267,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         settings: Settings,  # noqa: ARG002
     ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
-        X, y, weights = weighted_rows(X, y, sample_weight, None)
+        X, y, weights = weighted_rows(X, one_or_more_targets(y), sample_weight, None)
         self._flat, targets = y.ndim == 1, _as_columns(y)
         self._take_scale(TargetScale.of(targets, weights))
         return X, targets, weights
@@ -291,6 +293,11 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         np.clip(standardised, -farthest, farthest, out=standardised)
         loss = make_insensitive(self.epsilon)
         return ManyTargets(box, loss, np.ascontiguousarray(standardised))
+
+
+def one_or_more_targets(y: NDArray[Any]) -> NDArray[Any]:
+    """Return targets, a single column of them as a vector: else ``y - predict(X)`` might be a square matrix."""
+    return np.asarray(column_or_1d(y, warn=True)) if y.shape[1:] == (1,) else y
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[np.float64]:
