@@ -257,7 +257,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self, X: Any, encoded: NDArray[Any], targets: Targets, settings: Settings
     ) -> Origin | None:
         origin = super()._begin(X, encoded, targets, settings)
-        self._pairwise = isinstance(targets, PairTargets)
+        self._remember_outputs(targets)
         self._tie_order = None
         model = self._expansion
         if (
@@ -273,7 +273,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         else:
             self._tie_order = None
         super()._go_on(X, targets, settings)
-        self._pairwise = isinstance(targets, PairTargets)
+        self._remember_outputs(targets)
 
     def _check_outputs(self, targets: Targets) -> None:
         if isinstance(targets, PairTargets) != self._pairwise:

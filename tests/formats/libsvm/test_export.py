@@ -152,7 +152,7 @@ def test_pairs_of_an_estimator(tmp_path: Path) -> None:
 def test_what_libsvm_does_not_have() -> None:
     three, y = libsvm.classes(3)
     refused = {
-        "multi_class='ovr' has one output per class": BudgetSVC(budget=5, multi_class="ovr").fit(
+        "this model has one output per class": BudgetSVC(budget=5, multi_class="ovr").fit(
             three, y
         ),
         "multi_class='weston-watkins' has one": BudgetSVC(
