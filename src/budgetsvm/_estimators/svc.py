@@ -23,6 +23,7 @@ from budgetsvm._estimators.user_input import (
     Epochs,
     Penalty,
     PrecisionName,
+    check_class_weight,
     check_penalty,
     find_classes,
     weighted_rows,
@@ -248,6 +249,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_truth("break_ties", self.break_ties)
+        check_class_weight(self.class_weight)
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
