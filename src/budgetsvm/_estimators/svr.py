@@ -13,6 +13,7 @@ from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.familiar.attributes import without_effect
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.tuning.tune import tune
@@ -212,12 +213,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """The coefficients β, in units of the targets."""
-        return self._fitted().coef * self.target_scale_[:, np.newaxis]
+        return without_effect(self._fitted().coef * self.target_scale_[:, np.newaxis])
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """What the sum of all terms is added to, in units of the targets."""
-        return self._fitted().bias * self.target_scale_ + self.target_mean_
+        return without_effect(self._fitted().bias * self.target_scale_ + self.target_mean_)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the prediction for every row.
