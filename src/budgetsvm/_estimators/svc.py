@@ -24,6 +24,7 @@ from budgetsvm._estimators.user_input import (
     Penalty,
     PrecisionName,
     check_budget,
+    check_class_weight,
     check_penalty,
     find_classes,
     weighted_rows,
@@ -252,6 +253,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_truth("break_ties", self.break_ties)
+        check_class_weight(self.class_weight)
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
@@ -261,7 +263,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self, X: Any, encoded: NDArray[Any], targets: Targets, settings: Settings
     ) -> Origin | None:
         origin = super()._begin(X, encoded, targets, settings)
-        self._pairwise = isinstance(targets, PairTargets)
+        self._remember_outputs(targets)
         self._tie_order = None
         model = self._expansion
         if (
@@ -277,7 +279,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         else:
             self._tie_order = None
         super()._go_on(X, targets, settings)
-        self._pairwise = isinstance(targets, PairTargets)
+        self._remember_outputs(targets)
 
     def _check_outputs(self, targets: Targets) -> None:
         if isinstance(targets, PairTargets) != self._pairwise:

@@ -1,5 +1,6 @@
 """What users give, parameters and data: checked, and turned into what training needs."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -211,6 +212,13 @@ def check_penalty(C: object, *, may_be_tuned: bool = False) -> float:
     if isinstance(C, float) and np.inf == C:
         return _HARD_MARGIN
     return check_number("C", C, above=0)
+
+
+def check_class_weight(weights: object) -> None:
+    """Raise a ValueError unless these may be weights of classes; their labels are not known yet."""
+    if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
+        message = f"class_weight must be a dict, 'balanced' or None, not {weights!r}"
+        raise ValueError(message)
 
 
 def find_classes(y: NDArray[Any]) -> NDArray[Any]:

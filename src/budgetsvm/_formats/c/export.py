@@ -31,7 +31,6 @@ from budgetsvm._formats.scalers import Affine, affine_of
 from budgetsvm._formats.sums import distance_between, sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Sigmoid
-from budgetsvm.losses import Logistic, make_loss
 
 _KINDS = (BudgetSVC, BudgetSVR, BudgetOneClassSVM, BudgetFeatures)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -242,9 +241,12 @@ class _Header:
         predict = functions.TWO_CLASSES if two else functions.CLASSES
         if pairs:
             predict = functions.PAIRS if machine.break_ties else _first_winner(machine)
-        logistic = isinstance(make_loss(machine.loss), Logistic)
         shares = functions.TWO_SHARES if two else functions.SHARES
-        return [_labels(machine.classes_), predict, shares if logistic and not pairs else ""]
+        return [
+            _labels(machine.classes_),
+            predict,
+            shares if machine._has_shares and not pairs else "",
+        ]
 
 
 def _first_winner(machine: BudgetSVC) -> str:
