@@ -9,6 +9,7 @@ from oracles.certificates import check_certificate, check_primal
 from oracles.problems import blobs, moons, noisy_xor, weights
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, SVR
 
@@ -141,7 +142,6 @@ def test_both_phases_where_they_are_not() -> None:
         {"early_stopping": True},
         {"memory_limit": 1e5},
         {"kernel": "sigmoid", "maintenance": "remove"},
-        {"kernel": lambda X, Z: np.tanh(X @ Z.T), "maintenance": "remove"},
         {"loss": "logistic", "budget": 200},
     ],
     ids="-".join,
@@ -151,6 +151,16 @@ def test_it_is_left_alone_where_it_does_not_apply(parameters: dict[str, Any]) ->
     model = BudgetSVC(**{"budget": 300, "random_state": 0, **parameters}).fit(X, y)
     assert model.certifies_ == SPAN
     assert len(model.support_vectors_) <= model.budget
+
+
+def test_a_function_that_is_no_kernel_is_left_alone_and_named() -> None:
+    X, y = moons(300, 0)
+    with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
+        model = BudgetSVC(kernel=lambda X, Z: np.tanh(X @ Z.T), budget=300, random_state=0).fit(
+            X, y
+        )
+    assert model.certifies_ == SPAN
+    assert not model.converged_
 
 
 def test_other_problems_go_their_own_way() -> None:

@@ -37,7 +37,6 @@ _LEAST = 1e-7  # ... and of P, errors that nobody asks for
 _DEVIATIONS, _OF_ALL = 2.0, 0.1
 _BLURRED = 0.01  # likewise: ‖w‖² adds up products of coefficients, which may be large
 _SOON = 8  # times the sample, rows whose values in the core's arithmetic take no longer than those of the sample
-_OF_SOME = 0.5  # of the gap that is asked for: what some terms may add that were left out, as others may add to it
 _FEATURES = 256  # beyond, differences of features take too long
 _WORK, _FEWEST = 5e6, 128  # features of all pairs of rows and terms; rows at least
 
@@ -107,7 +106,7 @@ def _blur(model: KernelExpansion, precision: Any) -> float:
 def complete(polished: Polished, tol: float) -> bool:
     """Whether the terms that were left out would have contributed nothing that counts."""
     evidence = polished.evidence
-    return evidence is None or evidence.pull <= _OF_SOME * tol * evidence.scale
+    return evidence is None or evidence.pull <= tol * evidence.scale
 
 
 def _error(problem: Problem, model: KernelExpansion, evidence: Evidence, stride: int) -> float:
