@@ -266,9 +266,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self._remember_outputs(targets)
         self._tie_order = None
         model = self._expansion
-        if (
-            len(model.coef) != targets.count
-        ):  # a warm start, with other outputs: the terms are known
+        if len(model.coef) != targets.count:  # a warm start with other outputs knows the terms
             coef, bias = np.zeros((targets.count, len(model))), np.zeros(targets.count)
             self._expansion = replace(model, coef=coef, bias=bias)
         return origin
