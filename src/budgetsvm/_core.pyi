@@ -198,6 +198,19 @@ def climb_blocks(
     gap is measured by, the bias, the rounds made, and whether it waits.
     """
 
+def climb_pairs(
+    kernel: NDArray[np.floating[Any]],
+    box: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    goal: float,
+    most_rounds: int,
+    found: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+) -> None:
+    """Solve pairs of classes as `climb_blocks` does, for the hinge loss; the kernel is that of all rows, class by class.
+
+    Finds β and target_i - f_i, pair after pair; of each P, D, what their gap is measured by, the bias and the rounds."""
+
 def ascend_pairs(
     rows: _ClassRows,
     pairs: NDArray[np.int64],

@@ -191,6 +191,8 @@ class ConformalRegressor:
         found = np.asarray(self.estimator.predict(X), np.float64)
         targets = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         _check_lengths(found, targets)
+        if targets.shape == (*found.shape, 1):  # a column, for which a machine predicts a vector
+            targets = targets[:, 0]
         if found.shape != targets.shape:
             message = (
                 f"predictions are of the shape {found.shape}, and y of the shape {targets.shape}"

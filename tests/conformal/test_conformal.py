@@ -164,6 +164,8 @@ def test_sparse_rows_several_targets_and_other_estimators() -> None:
     np.testing.assert_allclose(lengths[:, 1], 100 * lengths[:, 0], rtol=0.1)
     search = BudgetSVRCV([1, 10], [0.1, 1], budget=20, random_state=0).fit(X[:200], y[:200])
     assert ConformalRegressor(search).calibrate(X[200:], y[200:]).scores_.shape == (242,)
+    column = y[200:, np.newaxis]
+    assert ConformalRegressor(search).calibrate(X[200:], column).scores_.shape == (242,)
 
 
 def test_labels_that_are_unknown_are_never_covered() -> None:

@@ -76,7 +76,7 @@ def test_gaps(server: str, column: str, gap: str) -> None:
         row[column] = None  # type: ignore[assignment]
     status, labels = answer(server, [row])
     assert status == 200
-    assert json.loads(labels)[0] in ("yes", "no")
+    assert json.loads(labels)["labels"][0] in ("yes", "no")
 
 
 @pytest.mark.parametrize("rows", [[], {}, ROW, [1, 2], 3])
@@ -140,9 +140,13 @@ def test_all_that_is_a_number(server: str, value: object) -> None:
     assert answer(server, [{**ROW, "age": value}])[0] == 200
 
 
-@pytest.mark.parametrize("value", [5, True, "nowhere", ""])
+@pytest.mark.parametrize("value", [5, True, "nowhere", "", None, "Essen"])
 def test_all_that_is_a_word(server: str, value: object) -> None:
-    assert answer(server, [ROW, {**ROW, "city": value}])[0] == 200
+    """Words that training has not seen are taken, and named."""
+    status, found = answer(server, [ROW, {**ROW, "city": value}])
+    assert status == 200
+    seen = value in ("", None, "Essen")
+    assert json.loads(found).get("unknown") == (None if seen else {"city": [value]})
 
 
 @pytest.mark.parametrize("text", [b"", b"[{", b"age=30", b"\xff", b"[" * 100_000])
@@ -154,6 +158,9 @@ def test_what_is_no_json(server: str, text: bytes) -> None:
 
 def test_bad_calls_of_the_server(server: str, folder: Path) -> None:
     answer(server, [ROW])  # it is there
+    (folder / "empty").write_bytes(b"")
+    joblib.dump([1, 2], folder / "list.joblib")
+    joblib.dump(joblib.load(folder / "model.joblib")[-1], folder / "machine.joblib")
     port = server.rpartition(":")[2]
     for words, said in (
         (["model.joblib", port], f"port {port} cannot be had"),
@@ -161,12 +168,17 @@ def test_bad_calls_of_the_server(server: str, folder: Path) -> None:
         (["model.joblib", "http"], "port http cannot be had"),
         (["model.joblib"], "a model and a port, please"),
         (["nothing.joblib", "8000"], "nothing.joblib is no model of train.py"),
-        (["customers.csv", "8000"], "customers.csv is no model of train.py"),
+        (["customers.csv", "8000"], "customers.csv is no model of train.py, which writes"),
+        (["empty", "8000"], "empty is no model of train.py, which writes"),
+        (["list.joblib", "8000"], "list.joblib is no model of train.py, which writes"),
+        (["machine.joblib", "8000"], "machine.joblib is no model of train.py, which writes"),
+        ([".", "8000"], ". is no model of train.py: "),
     ):
         done = run(folder, "serve.py", *words)
         assert done.returncode == 1
         assert said in done.stderr
         assert "Traceback" not in done.stderr
+        assert "Error(" not in done.stderr
 
 
 def test_the_server_says_what_the_model_says(server: str, folder: Path) -> None:
@@ -175,13 +187,13 @@ def test_the_server_says_what_the_model_says(server: str, folder: Path) -> None:
     labels = joblib.load(folder / "model.joblib").predict(table).tolist()
     assert table["city"].isna().any()
     rows = json.loads(table.to_json(orient="records"))
-    assert json.loads(answer(server, rows)[1]) == labels
+    assert json.loads(answer(server, rows)[1]) == {"labels": labels}
     left_out = [{name: value for name, value in row.items() if value is not None} for row in rows]
-    assert json.loads(answer(server, left_out)[1]) == labels
+    assert json.loads(answer(server, left_out)[1]) == {"labels": labels}
     texts = [
         {name: "" if value is None else str(value) for name, value in row.items()} for row in rows
     ]
-    assert json.loads(answer(server, texts)[1]) == labels
+    assert json.loads(answer(server, texts)[1]) == {"labels": labels}
 
 
 def test_numbers_and_truths_that_are_words(tmp_path: Path) -> None:
@@ -199,13 +211,25 @@ def test_numbers_and_truths_that_are_words(tmp_path: Path) -> None:
             [{name: str(row[name]) for name in row if row[name]} | row for row in rows],
         ):
             found = json.loads(answer(server, some)[1])
-            assert found == table["stays"].tolist()
+            assert found == {"labels": table["stays"].tolist()}
+        others = [{"code": "9", "old": "true"}, {"code": 101, "old": 1, "flag": None}]
+        found = json.loads(answer(server, others)[1])
+        assert found["unknown"] == {"code": ["9"], "old": ["true"]}
 
 
 @pytest.mark.parametrize(
-    ("length", "status"), [("-1", 400), ("abc", 400), (str(10**12), 400), (str(10**30), 400)]
+    ("length", "said"),
+    [
+        ("-1", "Content-Length is a number of bytes, not '-1'"),
+        ("abc", "Content-Length is a number of bytes, not 'abc'"),
+        ("1_0", "Content-Length is a number of bytes, not '1_0'"),
+        (str(10**12), "at most 10,000,000 bytes"),
+        ("9" * 6000, "at most 10,000,000 bytes"),
+        ("0", "this is not JSON"),
+    ],
+    ids=lambda text: text[:20],
 )
-def test_lengths_that_are_none(server: str, length: str, status: int) -> None:
+def test_lengths_that_are_none(server: str, length: str, said: str) -> None:
     answer(server, [ROW])
     port = int(server.rpartition(":")[2])
     with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
@@ -213,14 +237,34 @@ def test_lengths_that_are_none(server: str, length: str, status: int) -> None:
         connection.putheader("Content-Length", length)
         connection.endheaders()
         reply = connection.getresponse()
-        assert reply.status == status
-        assert "error" in json.loads(reply.read())
+        assert reply.status == 400
+        assert said in json.loads(reply.read())["error"]
 
 
 def test_who_looks_sees_the_columns(server: str) -> None:
     answer(server, [ROW])
     with urlopen(server, timeout=60) as reply:
-        assert set(json.loads(reply.read())["columns"]) == set(ROW)
+        assert json.loads(reply.read()) == {"columns": ["age", "income", "visits", "city", "plan"]}
+
+
+def test_columns_that_were_left_out(tmp_path: Path) -> None:
+    """Nobody has to know of them, and they may come."""
+    rng = np.random.default_rng(0)
+    x, code = rng.standard_normal(400), rng.integers(1, 5, 400).astype(float)
+    code[::9] = np.nan  # with gaps, numbers of the table have a point
+    table = pd.DataFrame({"id": np.arange(400), "x": x, "same": 1, "code": code, "stays": x > 0})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert train(tmp_path, "table.csv", "stays", WORDS='["code"]').returncode == 0
+    for server in serve(tmp_path):
+        found = answer(server, [{"x": 1, "code": 3}, {"x": -1, "code": "3.0", "id": 7, "same": 2}])
+        assert (found[0], json.loads(found[1])) == (200, {"labels": [True, False]})
+        with urlopen(server, timeout=60) as reply:
+            assert json.loads(reply.read()) == {"columns": ["x", "code"]}
+        for rows in ([{"y": 1}], {}):
+            status, message = answer(server, rows)
+            assert status == 400
+            assert "code" in message
+            assert "same" not in message
 
 
 def train(folder: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -258,6 +302,68 @@ def test_labels_that_are_numbers_beside_gaps(tmp_path: Path) -> None:
     for name in ("id, another whole number in every row", "same, which is", "none, which is"):
         assert f"left out: {name}" in done.stdout
     assert float(done.stdout.split("right: ")[1].split("%")[0]) > 80
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], "too few rows of table.csv have a label in 'stays': 0 of at least 10"),
+        (["yes"], "1 of at least 10"),
+        (["yes", "no"] * 2, "4 of at least 10"),
+        (["yes", None] * 9, "9 of at least 10"),
+        ([0.5] * 9, "9 of at least 10"),
+        (["yes"] * 40, "nothing to tell apart in 'stays': only 'yes' has 5 rows or more"),
+        (["yes"] * 40 + ["no"] * 4, "only 'yes' has 5 rows or more"),
+        ([*"abc"] * 4, "nothing to tell apart in 'stays': no label has 5 rows or more"),
+        ([3] * 40, "only 3 has 5 rows or more"),
+    ],
+)
+def test_tables_with_nothing_to_learn(tmp_path: Path, labels: list, said: str) -> None:
+    rows = {"a": np.arange(len(labels)) / 7, "stays": labels}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays")
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "classes" not in done.stdout
+
+
+@pytest.mark.parametrize("labels", [["yes", "no"] * 5, list(np.arange(10) / 7)], ids=str)
+def test_the_smallest_tables(tmp_path: Path, labels: list) -> None:
+    rows = {"a": np.arange(10) / 3, "b": [1.5, 2.5] * 5, "stays": labels}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays")
+    assert done.returncode == 0, done.stderr
+    done = train(tmp_path, "table.csv", "stays", LEAVE_OUT='["a","b"]')
+    assert "there is no column left to predict 'stays' from" in done.stderr
+
+
+@pytest.mark.parametrize(("rows", "seconds", "short"), [(12_000, "1", True), (300, "60", False)])
+def test_the_time_is_blamed_where_it_was_short(
+    tmp_path: Path, rows: int, seconds: str, short: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(rows, 8)), columns=[*"abcdefgh"])
+    table["stays"] = np.sin(3 * table["a"]) + table["b"] + rng.normal(size=rows) > 0
+    table.to_csv(tmp_path / "table.csv", index=False)
+    done = train(tmp_path, "table.csv", "stays", SECONDS=seconds)
+    assert done.returncode == 0, done.stderr
+    assert ("for want of time" in done.stdout) == short
+
+
+def test_a_search_that_gave_up_early_had_time_enough(tmp_path: Path) -> None:
+    """Too few rows to tune with, say: more seconds would not help."""
+    rows = {"a": np.arange(20) / 3, "stays": ["yes", "no"] * 10}
+    pd.DataFrame(rows).to_csv(tmp_path / "table.csv", index=False)
+    prepare(tmp_path)
+    program = tmp_path / "train.py"
+    text = program.read_text("utf-8").replace(
+        "score = ", "machine.search_complete_ = False\nscore = "
+    )
+    program.write_text(text, "utf-8")
+    done = run(tmp_path, "train.py", "table.csv", "stays")
+    assert done.returncode == 0, done.stderr
+    assert "for want of time" not in done.stdout
 
 
 def test_first_mistakes_are_told(tmp_path: Path) -> None:

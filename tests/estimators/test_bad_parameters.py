@@ -1,5 +1,7 @@
 """Bad parameters get a message that names the value and the way out, before any work is lost."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -51,11 +53,16 @@ OF_CLASSIFIERS = [
     ({"C": -1.5}, "C must be .* not -1.5"),
     ({"C": np.nan}, "C must be .* not nan"),
     ({"C": -np.inf}, "C must be .* not -inf"),
-    ({"C": "1"}, "C must be a number, or 'scale', not '1'"),
+    ({"C": "1"}, "C must be a number, 'scale' or 'tune', not '1'"),
     ({"C": True}, "C must be a number, not True"),
     ({"gamma": -2}, "gamma must be .* not -2"),
     ({"gamma": np.inf}, "gamma must be .* not inf"),
-    ({"gamma": "large"}, "gamma must be .* not 'large'"),
+    ({"coef0": "a"}, "coef0 must be a number, not 'a'"),  # as of SVC, whatever the kernel
+    ({"degree": -1}, "degree must be at least 0, not -1"),
+    ({"degree": 2.5}, "degree must be an integer, not 2.5"),
+    ({"kernel": "linear", "gamma": -1, "maintenance": "remove"}, "gamma must be .* not -1"),
+    ({"kernel": np.dot, "gamma": "wide", "maintenance": "remove"}, "gamma must be .* not 'wide'"),
+    ({"gamma": "large"}, "gamma must be .*'scale', 'auto' or 'tune', not 'large'"),
     ({"kernel": Gaussian(gamma=-1)}, "gamma must be .* not -1"),
     ({"kernel": "gauss"}, "kernel must be one of 'rbf'.* not 'gauss'"),
     ({"kernel": 3}, "kernel must be .* not 3"),
@@ -78,7 +85,8 @@ OF_CLASSIFIERS = [
     ({"n_jobs": 0}, "n_jobs must be .* not 0"),
     ({"n_jobs": 1.5}, "n_jobs must be an integer, not 1.5"),
     ({"class_weight": {0: -1.0, 1: 1.0}}, "class weights must be positive"),
-    ({"class_weight": "even"}, "class_weight"),
+    ({"class_weight": "even"}, "^class_weight must be a dict, 'balanced' or None, not 'even'"),
+    ({"class_weight": [1, 2]}, r"^class_weight must be .* not \[1, 2\]"),
     ({"random_state": "seed"}, "seed"),
     ({"max_passes": 1.5}, "max_passes must be an integer"),
     ({"tol": "small"}, "tol must be a number"),
@@ -151,3 +159,17 @@ def test_a_kernel_without_merging(kernel):
 def test_a_bad_kernel_function(function):
     with pytest.raises(ValueError, match="the kernel function returned"):
         BudgetSVC(kernel=function, maintenance="remove").fit(X, LABELS > 0)
+
+
+@pytest.mark.parametrize("machine", [BudgetSVC, BudgetSVR])
+@pytest.mark.parametrize("name", ["C", "gamma"])
+@pytest.mark.parametrize("value", ["find", "Scale", ""])
+def test_all_words_are_named(machine: Any, name: str, value: str) -> None:
+    """Those that a machine takes; a kernel by itself is not looked for."""
+    X, y = np.eye(4), np.arange(4) % 2
+    with pytest.raises(ValueError, match=f"{name} must be .*'scale'.* 'tune', not '{value}'"):
+        machine(**{name: value}).fit(X, y)
+    with pytest.raises(ValueError, match='gamma must be "scale", "auto" or a positive number'):
+        machine(kernel=Gaussian(gamma="find")).fit(X, y)
+    with pytest.raises(ValueError, match='gamma must be "scale", "auto" or a positive number'):
+        BudgetOneClassSVM(gamma="find").fit(X)

@@ -3,10 +3,13 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import r2_score
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -15,6 +18,7 @@ from sklearn.svm import SVR
 from tools import real_data
 
 from budgetsvm import BudgetSVR
+from budgetsvm.model_selection import BudgetSVRCV
 
 
 def make(**options):
@@ -42,7 +46,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
-@pytest.mark.parametrize("targets", [None, 1, 3])
+@pytest.mark.parametrize("targets", [None, 2, 3])
 def test_attributes_rebuild_the_prediction(waves, options, targets):
     X, y = waves
     if targets is not None:
@@ -198,3 +202,28 @@ def test_a_linear_model_reaches_a_target_however_far_it_is(far, budget):
     model = BudgetSVR(C=1.0, kernel="linear", budget=budget, random_state=0).fit(X, X[:, 0])
     np.testing.assert_allclose(model.coef_, 1, rtol=1e-3)
     assert abs(model.predict(X[1:]) - X[1:, 0]).max() < 0.3
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "list"])
+@pytest.mark.parametrize("way", ["fit", "partial_fit", "tune", "search"])
+def test_a_single_column_of_targets_is_a_vector(waves, form, way):
+    """As for SVR: else ``y - predict(X)`` would be a square matrix, of a vector y."""
+    X, y = waves
+    column = {"array": np.asarray, "frame": pd.DataFrame, "list": np.ndarray.tolist}[form](
+        y[:, np.newaxis]
+    )
+    model = make(C="tune") if way == "tune" else make()
+    if way == "search":
+        model = BudgetSVRCV(Cs=[1.0, 10.0], gammas=[1.0], budget=40, cv=2, random_state=0)
+    fit = model.partial_fit if way == "partial_fit" else model.fit
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        fit(X, column)
+    assert model.predict(X).shape == SVR().fit(X, y).predict(X).shape == (400,)
+    assert model.score(X, column) == model.score(X, y) == r2_score(y, model.predict(X))
+    twin = getattr(clone(model), fit.__name__)(X, y)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
+
+
+def test_several_columns_of_targets_stay_several(waves):
+    X, y = waves
+    assert make().fit(X, np.column_stack([y, y])).predict(X).shape == (400, 2)

@@ -48,3 +48,28 @@ def test_kernel_values_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> Non
         path.solve(C, HeldOutRows(X[:5], 1))
     assert len(made) == 1
     assert len(made[0]._cross) == 3  # pairs of classes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_far_larger_C_takes_no_longer_than_by_itself(kind: str) -> None:
+    machine, y = KINDS[kind]
+
+    rounds: list[int] = []
+    original = blocks._Output._make
+
+    def counted(self: Any, *args: Any) -> Any:
+        found = original(self, *args)
+        rounds.append(found[1])
+        return found
+
+    def work(*Cs: float) -> int:
+        path = FoldPath(machine(gamma=2.0, random_state=0), X, y, None, 1.0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blocks._Output, "_make", counted)
+            for C in Cs:
+                rounds.clear()
+                path.solve(C, HeldOutRows(X[:5], 1))
+        return sum(rounds)
+
+    for C in (300.0, 1e4):
+        assert work(46.0, C) <= 2 * work(C) + 20

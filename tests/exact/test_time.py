@@ -93,6 +93,7 @@ def test_outputs_keep_their_order_where_the_time_is_up(monkeypatch: pytest.Monke
         raise OutOfTime
 
     monkeypatch.setattr(exact, "solve_blocks", shown_backwards)
+    monkeypatch.setattr(exact.SolvedDuals, "joined", list)
     monkeypatch.setattr(exact, "outcome_of_blocks", lambda *args: [one.number for one in args[3]])
     X = np.random.default_rng(0).standard_normal((30, 2))
     targets = ManyTargets(np.ones(30), EpsilonInsensitive(0.1), X[:, [0, 1, 0]])

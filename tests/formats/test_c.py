@@ -1,5 +1,6 @@
 """Headers of C, compiled, predict as the estimators do."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,42 @@ def test_fewer_bits(tmp_path: Path, storage: Any, scale: float) -> None:
     )
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    "scaler", [[], [MinMaxScaler((-1, 1), clip=True)]], ids=["alone", "scaled"]
+)
+@pytest.mark.parametrize("C", [1, 1e5])
+def test_all_rounding_is_measured(tmp_path: Path, kernel: str, scaler: Any, C: float) -> None:
+    """What is said of values at terms holds for other rows, too, and for all kernels."""
+    y = np.column_stack([np.sin(3 * X[:, 0]) * X[:, 1], X[:, 2]])
+    machine = BudgetSVR(C=C, **options(kernel), max_passes=50, epochs=1)
+    with warnings.catch_warnings(action="ignore"):  # of a polish that is not quite done
+        model = make_pipeline(*scaler, machine).fit(X, y)
+    header = to_c(model)
+    found, expected = Compiled(tmp_path, header.text).values(X, 2), model.predict(X)
+    off = (abs(found - expected).max(axis=0) / expected.std(axis=0)).max()
+    assert header.difference / 20 - 1e-7 < off < 20 * header.difference + 1e-6
+
+
+def test_a_large_C_costs_digits_that_storage_knows_nothing_of() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(1000, 4)).astype(np.float32)
+    y = np.sin(rows[:, 0]) * rows[:, 1] + 0.1 * rng.normal(size=1000)
+    headers = [
+        to_c(BudgetSVR(C=C, gamma=0.1, budget=200, random_state=0, tol=0.1).fit(rows, y))
+        for C in (1, 1000)
+    ]
+    assert all(header.distance < 1e-4 for header in headers)
+    assert headers[0].difference < 1e-4
+    assert headers[1].difference > 10 * headers[0].difference
+
+
+def test_fewer_bits_are_a_part_of_the_difference() -> None:
+    model = BudgetSVC(**options("rbf")).fit(X, Y)
+    whole, half, byte = (to_c(model, storage=s).difference for s in ("float32", "float16", "int8"))
+    assert whole < half < byte
+
+
 @pytest.mark.parametrize(
     ("labels", "line"),
     [
@@ -180,6 +217,7 @@ def test_names_and_a_model_without_terms(tmp_path: Path) -> None:
     assert "@" not in text
     compiled = Compiled(tmp_path, to_c(model).text)
     close(compiled.values(X, 1), np.full(len(X), 7.0))
+    assert to_c(model).difference == 0.0
 
 
 def test_what_is_refused() -> None:

@@ -201,7 +201,7 @@ def test_tables_with_words() -> None:
     session = onnxruntime.InferenceSession(
         to_onnx(model, table).SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    rows = {name: table[[name]].to_numpy(np.float32) for name in ("a", "n")}
+    rows = {name: table[[name]].to_numpy() for name in ("a", "n")}
     found = session.run(["label"], {**rows, "city": table[["city"]].to_numpy(object)})[0]
     assert_array_equal(found, model.predict(table))
 
@@ -315,7 +315,7 @@ def test_large_codes_keep_all_digits() -> None:
     machine.fit(table, code % 2)
     session = onnxruntime.InferenceSession(to_onnx(machine, table).SerializeToString())
     given = {
-        "x": table[["x"]].to_numpy(np.float32),
+        "x": table[["x"]].to_numpy(),
         "code": table[["code"]].to_numpy(),
         "word": table[["word"]].to_numpy(object),
     }

@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.svm import SVR
 
 from budgetsvm import BudgetSVR
 from budgetsvm._problem.target_scale import TargetScale, robust_moments
@@ -50,7 +52,7 @@ def test_ordinary_targets_have_their_mean_and_standard_deviation(kind: str, shif
 
 
 @pytest.mark.parametrize("far", [1e3, 1e6, 1e160, 1e300, -1e6, -1.7e308])
-@pytest.mark.parametrize("share", [0.0007, 0.02, 0.09])
+@pytest.mark.parametrize("share", [0.0007, 0.002, 0.004])
 @pytest.mark.parametrize("kind", ["normal", "uniform", "exponential", "counts"])
 def test_outliers_count_as_ten_standard_deviations(kind: str, share: float, far: float) -> None:
     y = ORDINARY[kind].astype(float)
@@ -59,6 +61,77 @@ def test_outliers_count_as_ten_standard_deviations(kind: str, share: float, far:
     mean, scale = robust_moments(y, np.ones(1500))
     assert 0.9 * plain < scale < plain * np.sqrt(1 + 300 * share)
     assert abs(mean - np.median(y)) < 1.5 * scale
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e160, 1e300, -1e6, -1.7e308])
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.09])
+@pytest.mark.parametrize("kind", ["normal", "uniform", "exponential", "counts"])
+def test_a_group_that_is_far_away_counts_as_it_is(kind: str, share: float, far: float) -> None:
+    y = ORDINARY[kind].astype(float)
+    count = round(share * 1500)
+    y[:count] = far * (1 - 0.1 * RNG.random(count))
+    moments = robust_moments(y, np.ones(1500))
+    unit = 2.0**900 if abs(far) > 1e100 else 1.0  # whose squares are numbers
+    in_units = y / unit
+    assert moments == pytest.approx((in_units.mean() * unit, in_units.std() * unit), rel=1e-12)
+
+
+TAILS = {
+    "lognormal": np.exp,
+    "a long tail": lambda z: np.exp(2 * z),
+    "both ends": lambda z: z**3 * abs(z),
+    "a hinge": lambda z: 10 * np.maximum(0, z - 1),
+    "nearly all zero": lambda z: np.where(z > 1.7, np.exp(z), 0.0),
+}
+
+
+@pytest.mark.parametrize("n", [100, 2000, 50_000])
+@pytest.mark.parametrize("kind", TAILS)
+def test_tails_are_no_outliers(kind: str, n: int) -> None:
+    """Seen from tens of standard deviations they are few, but the next value is never far."""
+    shares = []
+    for seed in range(10):
+        y = TAILS[kind](np.random.default_rng(seed).standard_normal(n))
+        shares.append(robust_moments(y, np.ones(n))[1] / y.std())
+    assert max(shares) <= 1 + 1e-9
+    assert np.sort(shares)[1] > 0.93  # one of ten samples may happen to have a gap
+
+
+@pytest.mark.parametrize("kind", ["normal", "lognormal", "group"])
+def test_the_scale_is_bounded_without_a_gap(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal(200_000)
+    if kind == "lognormal":
+        y = np.exp(0.8 * y)
+    if kind == "group":
+        y[1000:20_000] += 1000.0
+    plain = y.std()
+    y[:1000] = 10.0 ** rng.uniform(4 if kind == "group" else 1, 6, 1000)  # no gap between them
+    most = {"normal": 2.1, "lognormal": 5.0, "group": 3.5}[kind] * plain
+    assert plain < robust_moments(y, np.ones(200_000))[1] < most
+
+
+@pytest.mark.parametrize("n", [20, 50, 150])
+@pytest.mark.parametrize("weight", [0.5, 1.0])
+def test_an_outlier_among_few_rows(n: int, weight: float) -> None:
+    """Half a percent of them is less than a row."""
+    y = np.random.default_rng(n).standard_normal(n)
+    plain, weights = y.std(), np.ones(n)
+    y[7], weights[7] = 1e6, weight
+    assert 0.8 * plain < robust_moments(y, weights)[1] < 3 * plain
+    weights[7] = n / 5  # and this is no outlier, but a sixth of what is known
+    assert robust_moments(y, weights)[1] > 1e5
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.1])
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1.0])
+def test_outliers_beside_a_group(share: float, noise: float) -> None:
+    rng = np.random.default_rng(4)
+    y = noise * rng.standard_normal(3000)
+    y[: round(share * 3000)] += 1000.0 * (1 + 0.01 * rng.standard_normal(round(share * 3000)))
+    plain = y.std()
+    y[-6:] = [1e6, 2e6, -1e7, 1e9, 1e6, -3e8]
+    assert plain < robust_moments(y, np.ones(3000))[1] < 1.5 * plain
 
 
 @pytest.mark.parametrize("far", [1e6, 1e300])
@@ -104,6 +177,44 @@ def test_any_targets_have_a_scale(data: st.DataObject) -> None:
 
 
 # ---- of an estimator ----
+
+NOISE = np.random.default_rng(5).standard_normal(3000)
+SHAPES = {
+    "group": lambda X: np.where(X[:, 0] > 1.28, 1000 + X[:, 1], NOISE),
+    "small group": lambda X: np.where(X[:, 0] > 1.88, 1000 + X[:, 1], NOISE),
+    "lognormal": lambda X: np.exp(X[:, 0]),
+    "long tail": lambda X: np.exp(2 * X[:, 0]),
+    "sum": lambda X: np.exp(X[:, 0] + X[:, 1]),
+    "fourth power": lambda X: X[:, 0] ** 4,
+    "hinge": lambda X: 10 * np.maximum(0, X[:, 0] - 1),
+    "zeros": lambda X: np.where(X[:, 0] > 1.645, np.exp(X[:, 1]), 0.0),
+    "smooth": lambda X: np.sin(2 * X[:, 0]) + 0.2 * NOISE,
+}
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_any_shape_is_learned_as_by_svr_on_standardised_targets(kind: str, several: bool) -> None:
+    X = np.random.RandomState(0).randn(3000, 5)
+    y = SHAPES[kind](X)
+    mean, unit = y[:2000].mean(), y[:2000].std()
+    theirs = SVR().fit(X[:2000], (y[:2000] - mean) / unit).score(X[2000:], (y[2000:] - mean) / unit)
+    targets = np.column_stack([y, X[:, 0]]) if several else y
+    predicted = BudgetSVR(random_state=0).fit(X[:2000], targets[:2000]).predict(X[2000:])
+    ours = r2_score(y[2000:], predicted[:, 0] if several else predicted)
+    assert ours > theirs - 0.005
+
+
+@pytest.mark.parametrize("kind", ["lognormal", "smooth", "hinge"])
+def test_outliers_do_no_harm_to_any_shape(kind: str) -> None:
+    X = np.random.RandomState(0).randn(3000, 5)
+    y = SHAPES[kind](X)
+    plain = BudgetSVR(random_state=0).fit(X[:2000], y[:2000]).score(X[2000:], y[2000:])
+    rng = np.random.default_rng(0)
+    wrong = y[:2000].copy()
+    wrong[rng.permutation(2000)[:10]] *= 10.0 ** rng.uniform(3, 6, 10)
+    model = BudgetSVR(random_state=0).fit(X[:2000], wrong)
+    assert model.score(X[2000:], y[2000:]) > plain - 0.02
 
 
 @pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e-3, -1.0, 1e5, 1e160, 1e200, 1e300])

@@ -208,8 +208,9 @@ def test_targets_of_any_size(size: float, targets: int) -> None:
     X = rng.uniform(-3, 3, (300, 2))
     y = np.sin(X[:, :targets])
     model = BudgetSVR(C=10.0, gamma=1.0, budget=40, random_state=0)
+    y = y if targets > 1 else y[:, 0]
     if _fitted_or_refused(model, X, size * y):
-        np.testing.assert_allclose(model.predict(X).reshape(-1, targets) / size, y, atol=0.3)
+        np.testing.assert_allclose(model.predict(X) / size, y, atol=0.3)
         check_certificate(model)
     else:
         assert not 1e-100 < size < 1e100
@@ -240,14 +241,15 @@ def test_one_target_far_away_does_not_matter(far: float, targets: int) -> None:
     X = rng.uniform(-3, 3, (1500, 1))
     y = np.repeat(np.sin(X), targets, axis=1) + 0.05 * rng.standard_normal((1500, targets))
     y[7, 0] = far
-    model = BudgetSVR(C=10.0, gamma=1.0, epsilon=0.05, budget=60, random_state=0).fit(X, y)
+    given = y if targets > 1 else y[:, 0]
+    model = BudgetSVR(C=10.0, gamma=1.0, epsilon=0.05, budget=60, random_state=0).fit(X, given)
     others = np.arange(1500) != 7
     found, wanted = model.predict(X).reshape(1500, -1)[others], y[others]
     exact = SVR(C=10.0, gamma=1.0, epsilon=0.05).fit(X, y[:, 0]).predict(X)[others]
     least = np.corrcoef(exact, wanted[:, 0])[0, 1] - 0.02
     for c in range(targets):
         assert np.corrcoef(found[:, c], wanted[:, c])[0, 1] > least
-    check_primal(model, X, y)
+    check_primal(model, X, given)
 
 
 @pytest.mark.parametrize("solver", ["bsca", "bsgd"])

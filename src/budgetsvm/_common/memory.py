@@ -14,8 +14,12 @@ LARGEST_LIMIT = float(8 << 30)
 
 def default_limit() -> float:
     """Return the bytes that there is room for: all that may be used, or half of what is free if that is less."""
-    free = min(_machine(), _control_group(), _address_space())
-    return max(_LEAST, min(LARGEST_LIMIT, 0.5 * free))
+    return max(_LEAST, min(LARGEST_LIMIT, 0.5 * free()))
+
+
+def free() -> float:
+    """Return the bytes that may still be used."""
+    return min(_machine(), _control_group(), _address_space())
 
 
 def _machine() -> float:

@@ -79,7 +79,7 @@ def check_balance(subject: Subject) -> Finding | str:
     if not missed.any():
         return Finding("balance", number, sentence)
     remedy = "class_weight='balanced' finds more of them, at the price of false alarms"
-    if subject.machine.class_weight is not None:
+    if (getattr(subject.machine, "class_weight_", np.ones(1)) != 1).any():
         remedy = "a larger weight in class_weight finds more of them, at the price of false alarms"
     return Finding("balance", number, sentence, remedy)
 

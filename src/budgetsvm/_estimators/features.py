@@ -15,6 +15,7 @@ from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part, PlainPickles
 from budgetsvm._common.threads import count_threads, for_each, single_threaded_blas
 from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.familiar.attributes import without_effect
 from budgetsvm._estimators.machine import all_or_nothing
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.saving import Saves
@@ -254,7 +255,7 @@ class BudgetFeatures(
         """The points, in the coordinates of the data; a sparse array where the model's are sparse."""
         if not hasattr(self, "_expansion"):
             raise AttributeError("this BudgetFeatures is not fitted yet")
-        return self._expansion.original_points()
+        return without_effect(self._expansion.original_points())
 
     @property
     def _n_features_out(self) -> int:

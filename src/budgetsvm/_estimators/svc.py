@@ -1,7 +1,7 @@
 """BudgetSVC: the classifier."""
 
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,12 +23,15 @@ from budgetsvm._estimators.user_input import (
     Epochs,
     Penalty,
     PrecisionName,
+    check_budget,
+    check_class_weight,
     check_penalty,
     find_classes,
     weighted_rows,
 )
+from budgetsvm._exact.budget import LEARNED
 from budgetsvm._learn.settings import Settings
-from budgetsvm._problem.pair_targets import PairTargets
+from budgetsvm._problem.pair_targets import PairTargets, check_room
 from budgetsvm._problem.targets import ClassTargets, SingleTarget, Targets
 from budgetsvm.kernels._interface import Gamma
 from budgetsvm.losses import Hinge, make_loss
@@ -107,6 +110,8 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     decision_function_shape: str
     break_ties: bool
     class_weight: dict[Any, float] | Literal["balanced"] | None
+
+    _may_be_tuned: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -244,10 +249,11 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         return X, self._codes(y), weights
 
     def _settings(self) -> Settings:
-        check_penalty(self.C)
+        check_penalty(self.C, may_be_tuned=True)
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_truth("break_ties", self.break_ties)
+        check_class_weight(self.class_weight)
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"
             raise ValueError(message)
@@ -257,7 +263,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         self, X: Any, encoded: NDArray[Any], targets: Targets, settings: Settings
     ) -> Origin | None:
         origin = super()._begin(X, encoded, targets, settings)
-        self._pairwise = isinstance(targets, PairTargets)
+        self._remember_outputs(targets)
         self._tie_order = None
         model = self._expansion
         if (
@@ -273,7 +279,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         else:
             self._tie_order = None
         super()._go_on(X, targets, settings)
-        self._pairwise = isinstance(targets, PairTargets)
+        self._remember_outputs(targets)
 
     def _check_outputs(self, targets: Targets) -> None:
         if isinstance(targets, PairTargets) != self._pairwise:
@@ -296,6 +302,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         if len(self.classes_) == 2:
             return SingleTarget.of_labels(np.where(encoded == 1, 1.0, -1.0), box, loss)
         if self.multi_class == "ovo":
+            check_room(len(self.classes_), min(len(encoded), check_budget(self.budget) or LEARNED))
             return PairTargets(box, loss, encoded, len(self.classes_))
         coupled = self.multi_class == "weston-watkins"
         return ClassTargets(box, loss, encoded, len(self.classes_), coupled)

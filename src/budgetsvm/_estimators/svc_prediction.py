@@ -17,7 +17,15 @@ from budgetsvm._model.decisions import (
     precise_decision,
     sure_decision,
 )
-from budgetsvm._problem.pair_targets import first_winners, pairs_of, rows_at_once, votes
+from budgetsvm._polish.polish import Outcome
+from budgetsvm._problem.pair_targets import (
+    PairTargets,
+    first_winners,
+    pairs_of,
+    rows_at_once,
+    votes,
+)
+from budgetsvm._problem.targets import Targets
 from budgetsvm.losses import BY_NAME, Logistic
 
 _RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
@@ -55,9 +63,10 @@ class ClassPrediction(BudgetMachine):
     _n_support: NDArray[np.int32]
     #: The order in which ties go to classes, of a model of LIBSVM; None: that of `classes_`.
     _tie_order: NDArray[np.int64] | None = None
-    _pairwise: bool = (
-        False  # whether outputs are pairs of classes, as `multi_class` was when training began
-    )
+    #: Whether outputs are pairs of classes, and whether they are log odds: as parameters were in training. None: not
+    #: known, of what is older than this.
+    _pairwise: bool = False
+    _logistic: bool | None = None
 
     @property
     def n_support_(self) -> NDArray[np.int32]:
@@ -216,14 +225,30 @@ class ClassPrediction(BudgetMachine):
         found = votes(values, len(self.classes_))
         return found if self.break_ties else _with_largest(found, self._codes_of(values))
 
+    def _remember_outputs(self, targets: Targets) -> None:
+        self._pairwise = isinstance(targets, PairTargets)
+        self._logistic = isinstance(targets.loss, Logistic)
+
+    def _take_over(self, outcome: Outcome) -> None:
+        super()._take_over(outcome)
+        self._logistic = isinstance(outcome.problem.targets.loss, Logistic)
+
+    @property
+    def _has_shares(self) -> bool:
+        """Whether values are log odds; of a machine that is not fitted, whether they will be."""
+        if self._logistic is not None and hasattr(self, "_expansion"):
+            return self._logistic
+        loss = BY_NAME.get(self.loss) if isinstance(self.loss, str) else self.loss
+        return isinstance(loss, Logistic)
+
     def _needs_logistic(self, method: str) -> None:
-        loss = self.loss
-        if isinstance(loss, Logistic) or (
-            isinstance(loss, str) and BY_NAME.get(loss) == Logistic()
-        ):
+        if self._has_shares:
             return
+        given = f"this is {self.loss!r}"
+        if self._logistic is False and hasattr(self, "_expansion"):
+            given = "as this was fitted with"
         message = (
-            f"{method} needs loss='log_loss'; for other losses (this is {loss!r}) fit "
+            f"{method} needs loss='log_loss'; for other losses ({given}) fit "
             "sklearn.calibration.CalibratedClassifierCV(BudgetSVC(...))"
         )
         raise AttributeError(message)

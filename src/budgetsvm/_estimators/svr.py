@@ -6,12 +6,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils import column_or_1d
 
 from budgetsvm._common.public import public_in
 from budgetsvm._common.records import Part
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.checkpoints.fit_run import fit_run
 from budgetsvm._estimators.documentation import documented
+from budgetsvm._estimators.familiar.attributes import without_effect
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._estimators.tuning.tune import tune
@@ -51,7 +53,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     Targets are standardised inside: `C` and `epsilon` are relative to targets of mean 0 and standard
     deviation 1, so that their defaults suit targets of any scale. ``SVR(C=c, epsilon=e)`` is
     ``BudgetSVR(C=c / s, epsilon=e / s)``, where s is `target_scale_`, the standard deviation. Where a few targets are
-    far from all others (less than a tenth on a side), mean and standard deviation are those of the others, about.
+    far from all others (half a percent of the rows at most), mean and standard deviation are those of the others, about.
     The mean is what a model without terms predicts; unless `fit_intercept` is False, the polish finds a bias beside it,
     since the best constant for this loss is near the median, and that of the errors of a model is another one still.
 
@@ -63,7 +65,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         divided by the share of the kernel that learned terms span, as a small span regularises by itself; see `C_`. "tune": ``fit`` finds it by cross-validation.
     epsilon : float, default=0.1
         Errors up to this size, in units of `target_scale_`, cost nothing: in standard deviations of the
-        target, but for outliers.
+        target, but for a few outliers.
 
     Attributes
     ----------
@@ -72,9 +74,10 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     intercept_ : ndarray of shape (n_targets,)
         The bias and `target_mean_` together, in units of the targets.
     target_mean_, target_scale_ : ndarray of shape (n_targets,)
-        Mean and standard deviation of the targets, each of which is taken as 10 robust standard deviations
-        from the median if it is farther away. A robust standard
-        deviation is the larger one of what the quartiles and what the deciles would have it be for a normal
+        Mean and standard deviation of the targets. Outliers count as if they were as far from the median as the
+        farthest one of the others, or 10 robust standard deviations, if that is more: at most half a percent of the
+        rows, or a single one of a few rows, that are ten times as far away as all others. A robust standard deviation
+        is the larger one of what the quartiles and what the deciles would have it be for a normal
         distribution. The scale of a constant target is 1.
     objective_ : tuple of float
         After a polish: P of the model and D of the dual point that proves the gap, for standardised targets.
@@ -92,6 +95,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     (True, True)
     """
 
+    _may_be_tuned: ClassVar[bool] = True
     _PARTS: ClassVar[Mapping[str, type[Part]]] = {
         **StreamingMachine._PARTS,
         "_target_scale": TargetScale,
@@ -151,7 +155,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            What is to be predicted.
+            What is to be predicted. A single column is taken for a vector, with a warning, as ``SVR`` does.
         sample_weight : array-like of shape (n_samples,), default=None
             C of a row is multiplied by its weight. Weight 0 is as good as leaving the row out.
         checkpoint : path-like, default=None
@@ -193,6 +197,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         settings = self._stream_settings()
         first = not hasattr(self, "_expansion")
         X, y = self._validate(X, y, reset=first, multi_output=True, y_numeric=True)
+        y = one_or_more_targets(y)
         X, y, weights = weighted_rows(X, y, sample_weight, None)
         targets = _as_columns(y)
         if first:
@@ -209,12 +214,12 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """The coefficients β, in units of the targets."""
-        return self._fitted().coef * self.target_scale_[:, np.newaxis]
+        return without_effect(self._fitted().coef * self.target_scale_[:, np.newaxis])
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """What the sum of all terms is added to, in units of the targets."""
-        return self._fitted().bias * self.target_scale_ + self.target_mean_
+        return without_effect(self._fitted().bias * self.target_scale_ + self.target_mean_)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the prediction for every row.
@@ -227,7 +232,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Off by 1e-5 of ``target_scale_`` at most: where single precision would lose more, all is computed in
+            Two-dimensional where there are several targets. Off by 1e-5 of ``target_scale_`` at most: where single precision would lose more, all is computed in
             double.
         """
         self._check_fitted()
@@ -264,7 +269,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         settings: Settings,  # noqa: ARG002
     ) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
         X, y = self._validate(X, y, reset=True, multi_output=True, y_numeric=True)
-        X, y, weights = weighted_rows(X, y, sample_weight, None)
+        X, y, weights = weighted_rows(X, one_or_more_targets(y), sample_weight, None)
         self._flat, targets = y.ndim == 1, _as_columns(y)
         self._take_scale(TargetScale.of(targets, weights))
         return X, targets, weights
@@ -274,7 +279,7 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         self.target_mean_, self.target_scale_ = scale.mean, scale.scale
 
     def _settings(self) -> Settings:
-        check_penalty(self.C)
+        check_penalty(self.C, may_be_tuned=True)
         make_insensitive(self.epsilon)
         return super()._settings()
 
@@ -290,6 +295,11 @@ class BudgetSVR(MultiOutputMixin, RegressorMixin, StreamingMachine):
         np.clip(standardised, -farthest, farthest, out=standardised)
         loss = make_insensitive(self.epsilon)
         return ManyTargets(box, loss, np.ascontiguousarray(standardised))
+
+
+def one_or_more_targets(y: NDArray[Any]) -> NDArray[Any]:
+    """Return targets, a single column of them as a vector: else ``y - predict(X)`` might be a square matrix."""
+    return np.asarray(column_or_1d(y, warn=True)) if y.shape[1:] == (1,) else y
 
 
 def _as_columns(y: NDArray[Any]) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """What users give, parameters and data: checked, and turned into what training needs."""
 
-from typing import Any, Literal, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,6 +74,7 @@ class MachineParameters(Saves, Reports, PlainPickles, TakesParameters):
     n_jobs: int | None
     monitor: Any
     verbose: int
+    _may_be_tuned: ClassVar[bool] = False  # whether C and gamma may be "tune"
 
     def _settings(self) -> Settings:
         """Check all parameters, and return those that training needs."""
@@ -93,13 +95,24 @@ class MachineParameters(Saves, Reports, PlainPickles, TakesParameters):
             message = f"monitor must be an object of budgetsvm.monitoring, not {self.monitor!r}"
             raise ValueError(message)
         budget = check_budget(self.budget)
-        if "gamma" in self._tuned:
-            message = "gamma must be a number, 'scale' or 'auto', not 'tune', which is for fit(X, y) alone"
-            raise ValueError(message)
+        self._check_gamma()
         kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0)
         maintenance = make_maintenance(self.maintenance, kernel, budget, needed=self._learns_terms)
         solver, intercept = make_solver(self.solver), self._has_bias
         return Settings(kernel, solver, maintenance, budget, intercept, threads)
+
+    def _check_gamma(self) -> None:
+        """Refuse words that gamma cannot be here; of others than those, kernels know."""
+        if "gamma" in self._tuned:
+            message = "gamma must be a number, 'scale' or 'auto', not 'tune', which is for fit(X, y) alone"
+            raise ValueError(message)
+        if not self._may_be_tuned or self.kernel not in ("rbf", "laplacian", "poly", "sigmoid"):
+            return
+        if isinstance(self.gamma, str) and self.gamma not in ("scale", "auto"):
+            message = (
+                f"gamma must be a positive number, 'scale', 'auto' or 'tune', not {self.gamma!r}"
+            )
+            raise ValueError(message)
 
     def _check_polish(self) -> None:
         check_number("tol", self.tol, above=0)
@@ -180,20 +193,32 @@ def check_budget(budget: object) -> int | None:
     return check_count("budget", budget, least=1)
 
 
-def check_penalty(C: object) -> float:
+def check_penalty(C: object, *, may_be_tuned: bool = False) -> float:
     """Return C as a number to compute with, before the span of terms is known.
 
-    Infinity asks for a hard margin, where there is one.
+    Infinity asks for a hard margin, where there is one. `may_be_tuned`: another call may find it.
     """
     if isinstance(C, str):
         if C != SCALED:
             hint = ", which is for fit(X, y) alone" if C == TUNE else ""
-            message = f"C must be a number, or 'scale', not {C!r}{hint}"
+            words = (
+                "a number, 'scale' or 'tune'"
+                if may_be_tuned and not hint
+                else "a number, or 'scale'"
+            )
+            message = f"C must be {words}, not {C!r}{hint}"
             raise ValueError(message)
         return 1.0
     if isinstance(C, float) and np.inf == C:
         return _HARD_MARGIN
     return check_number("C", C, above=0)
+
+
+def check_class_weight(weights: object) -> None:
+    """Raise a ValueError unless these may be weights of classes; their labels are not known yet."""
+    if not (weights is None or weights == "balanced" or isinstance(weights, Mapping)):
+        message = f"class_weight must be a dict, 'balanced' or None, not {weights!r}"
+        raise ValueError(message)
 
 
 def find_classes(y: NDArray[Any]) -> NDArray[Any]:

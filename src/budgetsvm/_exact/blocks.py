@@ -18,6 +18,8 @@ from budgetsvm._exact.dual import Certificate, best_multiple
 from budgetsvm._exact.groups import Block, Groups
 from budgetsvm._exact.held_rows import HeldRows, room
 from budgetsvm._exact.kept import Kept
+from budgetsvm._exact.small_pairs import are_small, solve_small_pairs
+from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import SingleTarget, Targets
@@ -38,8 +40,10 @@ _ROUNDS_AT_ONCE = (
     32  # of a call; where rows are held as they are asked for, after a first few that have less
 )
 _SET_SIZE = 192  # rows of the core's working set
-# After so many rounds for each set that the rows make, it is time for something else.
-_ROUNDS_PER_SET, _FEWEST_ROUNDS = 20, 60
+# After so many rounds for each set that the rows make, what is good enough will do, or it is time for something else. A large
+# C takes some hundred; of many values of C, one that takes more than a quarter of that is not waited for.
+_ROUNDS_PER_SET, _FEWEST_ROUNDS = 200, 600
+_OF_MANY = 4
 
 
 def held_values(targets: Targets) -> float:
@@ -62,24 +66,6 @@ def suits(problem: Problem, *, intercept: bool) -> bool:
     return free and known
 
 
-@dataclass(frozen=True, eq=False)
-class SolvedDual:
-    """A dual solution of one output; `f` is without the bias."""
-
-    rows: _Indices
-    targets: SingleTarget
-    beta: _Vector
-    f: _Vector
-    bias: float
-    found: Certificate
-    passes: int
-
-    @property
-    def alpha(self) -> _Vector:
-        """The dual variables."""
-        return self.beta * self.targets.y
-
-
 def solve_blocks(
     kernel: Kernel,
     problem: Problem,
@@ -89,7 +75,7 @@ def solve_blocks(
     *,
     start: _Vector | None = None,
     kept: Kept | None = None,
-) -> list[SolvedDual] | None:
+) -> SolvedDuals | None:
     """Solve the duals of all outputs up to a gap, from what was kept or from α if there is one; None: that takes too long.
 
     Where one C follows another, as in a search, what has not come as far is returned, too: who asked looks at its gap.
@@ -97,6 +83,8 @@ def solve_blocks(
     """
     targets, kept = problem.targets, kept or Kept(lasting=False)
     if isinstance(targets, PairTargets):
+        if are_small(targets) and not kept.lasting:
+            return solve_small_pairs(kernel, problem, limits, goal)
         return _solve_pairs(kernel, problem, limits, goal, show, kept=kept)
     n = len(problem.rows)
     every = np.arange(n)
@@ -144,7 +132,7 @@ def _solve_pairs(
     show: Callable[[int, SolvedDual], None],
     *,
     kept: Kept,
-) -> list[SolvedDual] | None:
+) -> SolvedDuals | None:
     """Solve the problems of all pairs of classes."""
     targets = problem.targets
     assert isinstance(targets, PairTargets)
@@ -171,9 +159,9 @@ def _solve_pairs(
     return _all_of(map_in_order(solve, range(targets.count), limits.n_threads))
 
 
-def _all_of(found: list[SolvedDual | None]) -> list[SolvedDual] | None:
+def _all_of(found: list[SolvedDual | None]) -> SolvedDuals | None:
     duals = [one for one in found if one is not None]
-    return duals if len(duals) == len(found) else None
+    return SolvedDuals.joined(duals) if len(duals) == len(found) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +183,7 @@ class _Output:
         beta, f = (np.zeros(n), np.zeros(n)) if start is None else start
         residual = target - f
         most = max(_FEWEST_ROUNDS, _ROUNDS_PER_SET * -(-n // _SET_SIZE))
+        most //= 1 if self.gives_up else _OF_MANY
         rounds, at_once = 0, 1 if self.held is not None else _ROUNDS_AT_ONCE
         problem = self.blocks, bounds, (beta, residual), self.targets.constants
         ages = np.zeros(n, np.int64)
@@ -209,7 +198,7 @@ class _Output:
                 return solved
             # rounding errors are all that is left, or it takes too long
             if made < at_once or rounds >= most:
-                return None if self.gives_up else solved
+                return solved if found.gap <= self.limits.tol or not self.gives_up else None
             at_once = min(2 * at_once, _ROUNDS_AT_ONCE)
 
     def _make(self, rounds: int, problem: _CoreProblem, ages: _Indices) -> tuple[_Four, int]:

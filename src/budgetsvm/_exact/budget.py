@@ -51,7 +51,8 @@ def _can_be_exact(targets: Targets, kernel: Kernel) -> bool:
     n = len(targets)
     coupled = isinstance(targets, ClassTargets) and targets.coupled
     known = isinstance(targets.loss, Hinge | EpsilonInsensitive) and not coupled
-    few = n * targets.count <= _MOST_COEFFICIENTS
+    # Of fewer rows than twice the terms that would be learned, a model of these is hardly smaller.
+    few = n * targets.count <= _MOST_COEFFICIENTS or n <= 2 * LEARNED
     definite = not isinstance(kernel, Sigmoid) and (not kernel.in_python or n <= _MOST_UNKNOWN)
     return known and few and definite
 

@@ -1,6 +1,6 @@
 """The certificate of a solution of the full problem: P and D by their definition, in float64."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.ascent import Ascent
-from budgetsvm._exact.blocks import SolvedDual
 from budgetsvm._exact.dual import Certificate, certificate
-from budgetsvm._exact.fewer_terms import Dual, Expansion, model_of, whole
+from budgetsvm._exact.fewer_terms import Dual, Expansion, model_of
+from budgetsvm._exact.solved import SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.audit import (
     clear,
@@ -29,7 +29,7 @@ from budgetsvm._polish.span_problem import relative_gap
 from budgetsvm._problem.problem import Problem
 
 _Matrix = NDArray[np.float64]
-_Solution: TypeAlias = tuple[KernelExpansion, Expansion, Sequence[Dual]]
+_Solution: TypeAlias = tuple[KernelExpansion, Expansion, Iterable[Dual]]
 
 _KERNEL_WORK = 16  # of a kernel value beyond its dot product, in multiplications
 
@@ -50,7 +50,9 @@ def certified_outcome(
     # f is that of double precision, but of points that are rounded: so is ‖w(α)‖².
     sizes = np.linalg.norm(model.coef, axis=1)
     rounded = 0.0 if model.is_double else float(model.rounding @ sizes)
-    found = _put_together(model, duals, outputs, Evidence(rows, values[rows], 0.0, 0.0), how)
+    alpha = duals[0].alpha if len(duals) == 1 else None
+    evidence, passes = Evidence(rows, values[rows], 0.0, 0.0), max(one.passes for one in duals)
+    found = _put_together(model, (alpha, passes), outputs, evidence, how)
     return _audited(problem, how, (model, expansion, duals), found, rounded)
 
 
@@ -87,23 +89,19 @@ def _squared_norm(expansion: Expansion, values: _Matrix, c: int) -> float:
 
 
 def outcome_of_blocks(
-    of: KernelExpansion, problem: Problem, how: Polishing, duals: list[SolvedDual]
+    of: KernelExpansion, problem: Problem, how: Polishing, duals: SolvedDuals
 ) -> Outcome:
     """Return a model for the solution of all outputs, audited: P and D are those of the kernel values it was found with.
 
     Where errors of these are not small beside the gap, they are those of double precision.
     """
-    expansion = whole(duals, len(problem.rows))
-    model, outputs = model_of(of.kernel, problem.rows, expansion), [dual.found for dual in duals]
-    rows = sample_rows(len(problem.rows), how.rng)
-    place, values = np.full(len(problem.rows), -1), np.zeros((len(rows), len(duals)))
-    for c, dual in enumerate(duals):  # zero for rows that do not know of an output
-        place[dual.rows] = np.arange(len(dual.rows))
-        known = place[rows] >= 0
-        values[known, c] = dual.f[place[rows[known]]] + dual.bias
-        place[dual.rows] = -1
-    found = _put_together(model, duals, outputs, Evidence(rows, values, 0.0, 0.0), how)
-    return _audited(problem, how, (model, expansion, duals), found, 0.0)
+    n = len(problem.rows)
+    expansion, rows = Expansion(*duals.coefficients(n), duals.bias), sample_rows(n, how.rng)
+    model = model_of(of.kernel, problem.rows, expansion)
+    outputs = [Certificate(*one) for one in duals.certificates.tolist()]
+    evidence = Evidence(rows, duals.values(rows, n), 0.0, 0.0)
+    found = _put_together(model, (duals.alpha, duals.passes), outputs, evidence, how)
+    return _audited(problem, how, (model, expansion, duals.each(problem.targets)), found, 0.0)
 
 
 def _audited(
@@ -113,7 +111,7 @@ def _audited(
 
     An error is known already: what rounded points make of D.
     """
-    (model, expansion, duals), tol, trusted = solution, how.limits.tol, True
+    (model, expansion, _), tol, trusted = solution, how.limits.tol, True
     if found.converged:
         error = max(rounded, doubt(problem, model, found, can_state=not model.is_double))
         if model.is_double or precise(found, error):
@@ -121,7 +119,8 @@ def _audited(
         else:
             evidence, outputs = found.evidence, _in_double(problem, how, solution)
             if outputs is not None:
-                found = _put_together(model, duals, outputs, evidence, how)
+                reached = found.alpha, found.passes
+                found = _put_together(model, reached, outputs, evidence, how)
             trusted = outputs is not None and found.converged and clear(model, tol)
     found = replace(found, converged=found.converged and trusted)
     return Outcome(model, found, problem, trusted, complete=True, full=True, terms=expansion.terms)
@@ -161,12 +160,13 @@ def _in_double(problem: Problem, how: Polishing, solution: _Solution) -> list[Ce
 
 def _put_together(
     model: KernelExpansion,
-    duals: Sequence[Dual],
+    reached: tuple[NDArray[np.float64] | None, int],
     outputs: list[Certificate],
     evidence: Evidence | None,
     how: Polishing,
 ) -> Polished:
-    """Return the result of all outputs; what each of them has of a certificate adds up."""
+    """Return the result of all outputs, with α of a single one, and passes; what each has of a certificate adds up."""
+    alpha, passes = reached
     primal, dual, scale = (
         sum(getattr(one, name) for one in outputs) for name in ("primal", "dual", "scale")
     )
@@ -175,11 +175,11 @@ def _put_together(
         points=model.points.astype(np.float64),
         coef=model.coef,
         bias=model.bias,
-        alpha=duals[0].alpha if len(duals) == 1 else None,
+        alpha=alpha,
         primal=primal,
         dual=min(dual, primal) if gap == 0 else dual,  # it exceeds P by rounding
         gap=gap,
         converged=relative_gap(primal, dual, scale) <= how.limits.tol,
-        passes=max(one.passes for one in duals),
+        passes=passes,
         evidence=None if evidence is None else replace(evidence, scale=scale),
     )

@@ -17,10 +17,11 @@ from scipy.linalg import lapack
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascent, tasks
-from budgetsvm._exact.blocks import SolvedDual, held_values, solve_blocks, suits
+from budgetsvm._exact.blocks import held_values, solve_blocks, suits
 from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
 from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms, model_of, whole
 from budgetsvm._exact.kept import Kept
+from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Outcome, Polishing
@@ -108,30 +109,37 @@ def solve_exactly(
     alpha: _Vector | None,
     *,
     kept: Kept | None = None,
+    patient: bool = True,
 ) -> Outcome | None:
     """Solve the full problem, from α if there is one; None: not within the budget, or not at this price.
 
     Where all rows may be terms, what was not solved to the end is returned, too: the best of all attempts. `kept` is
-    what was kept of the same problem with another C: then there is one attempt, however far it comes.
+    what was kept of the same problem with another C: then there is one attempt, however far it comes. Who is not
+    `patient` may have other terms instead, and does not want what takes longer than it usually does.
     """
-    with single_threaded_blas():
-        found = None
-        if _on_blocks(problem, how, budget):
+
+    on_blocks = _on_blocks(problem, how, budget)
+
+    def attempt(problem: Problem, alpha: _Vector | None) -> Outcome | None:
+        if on_blocks and _on_blocks(problem, how, budget):  # in double precision they may not fit
             found = _attempt_on_blocks(model, problem, how, alpha, kept)
-            if found is not None and kept is not None:  # of many: there is no second attempt
+            if found is not None:
                 return found
-            if found is None and _is_conditional(model.kernel, problem, how.limits):
+            if _is_conditional(model.kernel, problem, how.limits):
                 # Nobody else takes this kernel: what has been reached is better than nothing.
                 return _attempt_on_blocks(model, problem, how, alpha, Kept())
-        if found is None:
-            found = _attempt(model, problem, how, budget, alpha)
-        if found is None or found.polished.converged:
+            if not patient:
+                return None
+        return _attempt(model, problem, how, budget, alpha)
+
+    with single_threaded_blas():
+        found = attempt(problem, alpha)
+        if found is None or found.polished.converged or (on_blocks and kept is not None):
             return found
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
             problem = replace(problem, rows=replace(problem.rows, dtype=np.float64))
             if worth_trying(problem, model.kernel, budget, how.limits, intercept=how.intercept):
-                wide = _attempt(model, problem, how, budget, found.polished.alpha)
-                found = better_outcome(found, wide)
+                found = better_outcome(found, attempt(problem, found.polished.alpha))
     # What is not done is better than nothing, but not where phase 1 would find something.
     return found if found.polished.converged or len(problem.rows) <= budget else None
 
@@ -215,7 +223,8 @@ def _attempt_on_blocks(
         duals = solve_blocks(model.kernel, problem, limits, goal, show, start=alpha, kept=kept)
     except OutOfTime:  # what there is is better than nothing
         # In their order: threads show them in any.
-        duals = [latest[c] for c in range(count)] if len(latest) == count else None
+        shown = [latest[c] for c in range(count)] if len(latest) == count else []
+        duals = SolvedDuals.joined(shown) if shown else None
     if duals is None:
         return None
     observer.in_task(CERTIFY)

@@ -19,7 +19,7 @@ from budgetsvm._common.records import Fields, Record
 from budgetsvm._model.option_records import OPTION, option_record
 
 FORMAT = "budgetsvm snapshot"
-VERSION = 7
+VERSION = 8
 
 
 def _say_what_is_certified(machine: Any) -> Any:
@@ -106,6 +106,18 @@ def _say_what_the_budget_was(machine: Any) -> Any:
     return machine | {"state": state}
 
 
+def _say_what_the_loss_was(machine: Any) -> Any:
+    """Version 8: before, it was what the parameter says. Nothing is checked here."""
+    if not isinstance(machine, dict) or not isinstance(machine.get("state"), dict):
+        return machine
+    state = dict(machine["state"])
+    if "learner" in state:  # of features
+        state["learner"] = _say_what_the_loss_was(state["learner"])
+    elif machine.get("kind") == "BudgetSVC":
+        state["logistic"] = None
+    return machine | {"state": state}
+
+
 #: From the machine of an old version to that of the next one. A version is added whenever fields are, or
 #: their meaning changes: a new parameter of an estimator is a new field.
 UPGRADES: dict[int, Callable[[Record], Record]] = {
@@ -115,6 +127,7 @@ UPGRADES: dict[int, Callable[[Record], Record]] = {
     4: _say_how_ties_are_broken,
     5: _say_what_C_was,
     6: _say_what_the_budget_was,
+    7: _say_what_the_loss_was,
 }
 
 _PLAIN_KINDS = "biufU"  # of arrays

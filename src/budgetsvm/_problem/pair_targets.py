@@ -9,18 +9,35 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common import memory
 from budgetsvm._problem.targets import ClassTargets, SingleTarget
 
 _Matrix = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
 _LARGEST = 1e150
+_ANY_ROOM = 1e8  # bytes that are not worth a question
 _VALUES = 1 << 20  # of rows × outputs, looked at together
 
 
 def count_pairs(n_classes: int) -> int:
     """Return how many pairs there are of so many classes."""
     return n_classes * (n_classes - 1) // 2
+
+
+def check_room(n_classes: int, n_terms: int) -> None:
+    """Raise a MemoryError if there is no room for all pairs of so many classes, with so many terms at least."""
+    pairs = count_pairs(n_classes)
+    needed = (
+        8.0 * pairs * (n_classes + n_terms + 2)
+    )  # incidence, coefficients, and the pairs themselves
+    if needed > _ANY_ROOM and needed > (there := memory.free()):
+        message = (
+            f"{n_classes:,} classes are {pairs:,} pairs, each with a function of its own, which take {needed / 1e9:,.1f} GB of "
+            f"memory, and {there / 1e9:,.1f} GB are free: multi_class='ovr' has one for each class, and numbers that are to be "
+            "predicted are for BudgetSVR"
+        )
+        raise MemoryError(message)
 
 
 @cache

@@ -14,6 +14,8 @@ def r_squared(y: Any, found: Any, **how: Any) -> Any:
     from sklearn.metrics import r2_score
 
     y, found = np.asarray(y), np.asarray(found)
+    if y.shape == (*found.shape, 1):  # a column, for which a machine predicts a vector
+        y = y[..., 0]
     numbers = y.dtype.kind in "iuf" and y.size > 0
     if numbers and y.shape == found.shape:
         _, power = np.frexp(np.abs(y.astype(float)).max(axis=0))

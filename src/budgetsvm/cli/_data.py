@@ -49,6 +49,8 @@ _OPTIONS = (
 )
 
 
+# Where a table has other columns than a model, one of them may be the labels.
+_OTHER_COLUMNS = " feature columns, not ", " (features); "
 #: What these options are called in Python.
 DATA_OPTIONS = (
     *("format", "target", "labels", "unlabelled", "delimiter", "decimal", "header", "zero_based"),
@@ -105,7 +107,8 @@ def _blocks(
             return read_blocks(file, features=names, **given)
         return read_blocks(file, n_features=n_features, **given)
     except ValueError as error:
-        if given.get("target") is not False:
+        others = any(words in str(error) for words in _OTHER_COLUMNS)
+        if given.get("target") is not False or not others:
             raise
         message = f"{error}; if one of the columns holds labels, say which by --target"
         raise ValueError(message) from error

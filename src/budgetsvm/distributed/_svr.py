@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.machine import all_or_nothing
-from budgetsvm._estimators.svr import BudgetSVR
+from budgetsvm._estimators.svr import BudgetSVR, one_or_more_targets
 from budgetsvm._estimators.user_input import weighted_rows
 from budgetsvm._learn.settings import Settings
 from budgetsvm._problem.target_scale import TargetScale
@@ -85,6 +85,7 @@ class DaskBudgetSVR(SpreadMachine, BudgetSVR):
         if y is None:
             raise ValueError("y is missing: regression needs targets, as y or in the blocks of X")
         self._name_features()
+        y = one_or_more_targets(y)
         _, y, weights = weighted_rows(np.empty((len(y), 1)), y, sample_weight, None)
         self._flat, targets = y.ndim == 1, y.astype(np.float64).reshape(len(y), -1)
         self._take_scale(TargetScale.of(targets, weights))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._common.checks import check_integer, check_number
+from budgetsvm._common.checks import check_choice, check_integer, check_number
 from budgetsvm.kernels._interface import CoreKernel, Gamma, Kernel, KernelWithGamma, RadialKernel
 from budgetsvm.kernels._python import Callback, KernelInPython, Precomputed
 
@@ -157,4 +157,15 @@ def make_kernel(kernel: object, gamma: Gamma, degree: int, coef0: float) -> Kern
             )
             raise ValueError(message)
     made.check()
+    _check_unused(gamma, degree, coef0)
     return made
+
+
+def _check_unused(gamma: Gamma, degree: int, coef0: float) -> None:
+    """Refuse what would make no sense for any kernel, as SVC does, though this one may have no use for it."""
+    if not isinstance(gamma, str):
+        check_number("gamma", gamma, at_least=0)
+    else:
+        check_choice("gamma", gamma, ("scale", "auto"))
+    check_integer("degree", degree, least=0)
+    check_number("coef0", coef0)

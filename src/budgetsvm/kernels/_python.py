@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from budgetsvm._common.public import public_in
 from budgetsvm.kernels._interface import CoreKernel, Kernel
@@ -103,6 +104,8 @@ class Precomputed(KernelInPython):
 
 def checked_values(found: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
     """Return what a kernel function has returned, or say what is wrong with it."""
+    if sparse.issparse(found):
+        found = found.toarray()
     if np.iscomplexobj(found):  # NumPy would leave the imaginary part out
         raise ValueError("the kernel function returned complex numbers: values must be real")
     values: NDArray[np.float64] = np.asarray(found, dtype=np.float64)

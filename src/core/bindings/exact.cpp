@@ -2,6 +2,7 @@
 // Problems of two classes, and the full problem with all kernel values at hand: see module.cpp.
 #include "bindings/arguments.hpp"
 #include "polish/block_dual.hpp"
+#include "polish/pair_dual.hpp"
 #include "polish/span_pairs.hpp"
 
 namespace budgetsvm {
@@ -57,8 +58,8 @@ std::tuple<double, double, double, double, std::int64_t, bool> climb_blocks(
     nb::gil_scoped_release release;
     const Variables variables{beta.data(), residual.data(), lower.data(), upper.data(), epsilon};
     const auto [trivial, hopeless] = scale;
-    BlockDual<T> problem(kernel, targets.data(), variables, GapScale{trivial, hopeless},
-                         ages.data());
+    BlockDual<T, KernelBlocks<T>> problem(kernel, targets.data(), variables,
+                                          GapScale{trivial, hopeless}, ages.data());
     const BlockSolution found = problem.solve(goal, most_rounds);
     return {found.primal, found.dual, found.scale, found.bias, found.rounds, found.waits};
 }
@@ -82,6 +83,37 @@ std::vector<ClassRange> unpack_pairs(const Array<const std::int64_t, 1>& starts,
         require(p % 2 == 0 || ranges[p - 1].begin != ranges[p].begin, "a pair is of two classes");
     }
     return ranges;
+}
+
+using PairsFoundArg = std::tuple<Array<double, 1>, Array<double, 1>, Array<double, 2>>;
+
+template <class T>
+void climb_pairs(const Array<const T, 2>& kernel, const Array<const double, 1>& box,
+                 const Array<const std::int64_t, 1>& starts, PairsArg pairs, double goal,
+                 std::int64_t most_rounds, const PairsFoundArg& found) {
+    const auto& [beta, residual, certificates] = found;
+    const std::size_t n = kernel.shape(0), count = pairs.shape(0);
+    require(kernel.shape(1) == n && box.shape(0) == n, "arrays of the rows differ in length");
+    require(certificates.shape(0) == count && certificates.shape(1) == 5, "shapes differ");
+    require(goal >= 0, "the goal must not be negative");
+    const std::vector<ClassRange> ranges = unpack_pairs(starts, pairs, n);
+    std::size_t members = 0;
+    for (const ClassRange& one : ranges) members += static_cast<std::size_t>(one.size());
+    for (const auto* out : {&beta, &residual})
+        require(out->shape(0) == members, "arrays of the pairs have the wrong length");
+    nb::gil_scoped_release release;
+    double *own_beta = beta.data(), *own_residual = residual.data(), *out = certificates.data();
+    for (std::size_t p = 0; p < count; ++p, out += 5) {
+        const ClassRange first = ranges[2 * p], second = ranges[2 * p + 1];
+        const PairBlocks<T> blocks{kernel.data(), static_cast<std::int64_t>(n),
+                                   first,         second,
+                                   first.size(),  second.size()};
+        const BlockSolution one =
+            solve_pair(blocks, box.data(), own_beta, own_residual, goal, most_rounds);
+        out[0] = one.primal, out[1] = one.dual, out[2] = one.scale, out[3] = one.bias;
+        out[4] = static_cast<double>(one.rounds);
+        own_beta += blocks.size(), own_residual += blocks.size();
+    }
 }
 
 template <class T>
@@ -135,6 +167,8 @@ void bind(nb::module_& m) {
     using nb::arg;
     m.def("climb_blocks", &climb_blocks<T>, array("blocks"), array("bounds"), array("state"),
           arg("scale"), arg("goal"), arg("most_rounds"), array("working_set"));
+    m.def("climb_pairs", &climb_pairs<T>, array("kernel"), array("box"), array("starts"),
+          array("pairs"), arg("goal"), arg("most_rounds"), array("found"));
     m.def("ascend_pairs", &ascend_pairs<T>, array("rows"), array("pairs"), arg("goal"),
           arg("most_rounds"), arg("most_values"), arg("seed"), array("found"));
 }

@@ -15,6 +15,7 @@
 #include "leaf/row_groups.hpp"
 #include "leaf/search.hpp"
 #include "leaf/sparse_terms.hpp"
+#include "leaf/sums.hpp"
 
 namespace budgetsvm {
 namespace {
@@ -229,58 +230,6 @@ constexpr Radial<T> radial_table = {
         radial<Distance, Want::kernel, T>(x, z, gamma, out, nullptr, nullptr);
     },
     radial<Distance, Want::sums, T>, to_extents<Distance, T>, sparse_distances<Distance, T>};
-
-// ---- sums, in a fixed order whatever the instruction set's neighbour does ----
-
-template <class T>
-double sum(const double* coef, const T* values, std::int32_t count) {
-    constexpr int width = pack_size<double>, unrolled = 4, step = width * unrolled;
-    Pack<double> sums[unrolled] = {};
-    std::int32_t j = 0;
-    for (; j + step <= count; j += step) {
-        BUDGETSVM_UNROLL
-        for (int i = 0; i < unrolled; ++i)
-            sums[i] = sums[i] + load(coef + j + i * width) * widen(values + j + i * width);
-    }
-    double all = total((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    for (; j < count; ++j) all += coef[j] * values[j];
-    return all;
-}
-
-struct Multiply {
-    template <class V>
-    static V of(V a, V b) {
-        return a * b;
-    }
-};
-struct SquaredDifference {
-    template <class V>
-    static V of(V a, V b) {
-        return (a - b) * (a - b);
-    }
-};
-
-template <class Operation, class T>
-T sum_over(const T* a, const T* b, std::int32_t count) {
-    constexpr int width = pack_size<T>, unrolled = 4, step = width * unrolled;
-    Pack<T> sums[unrolled] = {};
-    std::int32_t k = 0;
-    for (; k + step <= count; k += step) {
-        BUDGETSVM_UNROLL
-        for (int i = 0; i < unrolled; ++i)
-            sums[i] = sums[i] + Operation::of(load(a + k + i * width), load(b + k + i * width));
-    }
-    for (; k + width <= count; k += width)
-        sums[0] = sums[0] + Operation::of(load(a + k), load(b + k));
-    T all = total((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    for (; k < count; ++k) all += Operation::of(a[k], b[k]);
-    return all;
-}
-
-template <class T>
-void axpy(T scale, const T* x, T* y, std::int32_t count) {
-    for (std::int32_t k = 0; k < count; ++k) y[k] += scale * x[k];
-}
 
 template <class T, class... Each>
 constexpr Leaf<T> make_table(DistanceList<Each...>) {

@@ -16,32 +16,11 @@
 
 #include "leaf/leaf.hpp"
 #include "polish/gap_scale.hpp"
+#include "polish/kernel_blocks.hpp"
 #include "polish/largest.hpp"
 #include "polish/pair_steps.hpp"
 
 namespace budgetsvm {
-
-// The kernel matrix of two groups of rows, the second of which may be empty, in four blocks.
-template <class T>
-struct KernelBlocks {
-    const T* first;   // (n_first, n_first), or as many rows as are held
-    const T* cross;   // (n_first, n_second)
-    const T* back;    // (n_second, n_first), its transpose
-    const T* second;  // (n_second, n_second)
-    std::int64_t n_first, n_second;
-    // Where `first` has each of its rows, negative for those that it lacks; none: in their order.
-    const std::int32_t* places = nullptr;
-
-    std::int32_t size() const { return static_cast<std::int32_t>(n_first + n_second); }
-    bool holds(std::int64_t i) const { return !places || i >= n_first || places[i] >= 0; }
-    const T* with_first(std::int64_t i) const {
-        if (i >= n_first) return back + (i - n_first) * n_first;
-        return first + (places ? places[i] : i) * n_first;
-    }
-    const T* with_second(std::int64_t i) const {
-        return i < n_first ? cross + i * n_second : second + (i - n_first) * n_second;
-    }
-};
 
 struct BlockSolution {
     double primal = std::numeric_limits<double>::infinity(), dual = 0, bias = 0;
@@ -55,10 +34,10 @@ struct BlockSolution {
 // The whole problem: beta begins feasible and with the sum zero, the residuals belong to it. The
 // working set is what `ages` says of every row: 0 outside, else the round in which it came, and
 // negative until that round is made.
-template <class T>
+template <class T, class Blocks>
 class BlockDual {
   public:
-    BlockDual(const KernelBlocks<T>& kernel, const double* targets, const Variables& variables,
+    BlockDual(const Blocks& kernel, const double* targets, const Variables& variables,
               GapScale scale, std::int64_t* ages)
         : rows_(kernel),
           targets_(targets),
@@ -307,7 +286,7 @@ class BlockDual {
         return true;
     }
 
-    KernelBlocks<T> rows_;
+    Blocks rows_;
     const double* targets_;
     Variables v_;
     GapScale scale_;

@@ -17,6 +17,7 @@
 #include "evaluate/passes.hpp"
 #include "model/losses.hpp"
 #include "polish/ascent.hpp"
+#include "polish/class_range.hpp"
 #include "polish/gap_scale.hpp"
 
 namespace budgetsvm {
@@ -28,10 +29,6 @@ struct ClassRows {
     const double* box;   // C_i
     std::int64_t n;
     std::int32_t width;
-};
-
-struct ClassRange {
-    std::int64_t begin, end;
 };
 
 // What is wanted of a pair: coordinates of the best model, and of the best dual point with alpha.

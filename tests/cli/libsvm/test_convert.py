@@ -60,7 +60,10 @@ def test_fewer_terms(model: BudgetSVC, capsys: pytest.CaptureFixture) -> None:
 def test_onnx_and_c(model: BudgetSVC, capsys: pytest.CaptureFixture) -> None:
     run("--storage", "int8", "--name", "moons", "a.bsvm", "b.h")
     assert "moons_values" in Path("b.h").read_text()
-    assert "by the points in int8: 0.0" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "by the points in int8 alone: 0.0" in said
+    header = budgetsvm.to_c(model, storage="int8")
+    assert f"with all rounding of C: {header.difference:.2g} of their standard deviation" in said
     for out, name in (("two-moons.h", "two_moons"), ("2.h", "model_2"), ("é.h", "model__")):
         run("a.bsvm", out)  # names are those of the file
         assert f"{name}_values" in Path(out).read_text()

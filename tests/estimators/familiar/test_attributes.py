@@ -1,5 +1,6 @@
 """Attributes under the names that they have in SVC: right where they are, and honest where they are not."""
 
+import pickle
 import warnings
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import compute_class_weight
 
-from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR
+from budgetsvm import BudgetFeatures, BudgetOneClassSVM, BudgetSVC, BudgetSVR
 
 RNG = np.random.default_rng(1)
 RAW = RNG.normal(size=(200, 4))
@@ -125,3 +126,34 @@ def test_a_hard_margin() -> None:
     with warnings.catch_warnings():  # all digits of the interpolation are out of reach
         warnings.simplefilter("ignore", ConvergenceWarning)
         assert BudgetSVR(C=np.inf).fit(X, X[:, 0]).score(X, X[:, 0]) > 0.99
+
+
+WIDE = sparse.random_array((200, 2000), density=0.002, format="csr", random_state=0)
+
+
+@pytest.mark.parametrize(
+    "rows", [X, np.asfortranarray(X - X.mean(axis=0)), WIDE], ids=["dense", "centred", "sparse"]
+)
+@pytest.mark.parametrize("options", [{}, {"kernel": "linear"}, {"polish": False}], ids=str)
+@pytest.mark.parametrize("kind", [*TARGETS, BudgetFeatures])
+def test_numbers_of_a_model_cannot_be_changed(
+    kind: Any, options: dict[str, Any], rows: Any
+) -> None:
+    """All of them alike: some changes would be without effect, and some would not."""
+    if kind is BudgetFeatures and "polish" in options:
+        options = {}
+    if kind is BudgetOneClassSVM and "kernel" in options:
+        rows = X  # which are far from the origin
+    model = kind(budget=30, random_state=0, **options).fit(rows, TARGETS.get(kind, Y))
+    for name in ("dual_coef_", "intercept_", "support_vectors_", "coef_", "components_"):
+        values = getattr(model, name, None)
+        if values is None or sparse.issparse(values):
+            values = None if values is None else values.data
+        if values is not None:
+            with pytest.raises(ValueError, match="read-only"):
+                values[:] = 0
+    again = pickle.loads(pickle.dumps(model))
+    answer = "transform" if kind is BudgetFeatures else "predict"
+    np.testing.assert_array_equal(getattr(again, answer)(rows), getattr(model, answer)(rows))
+    if hasattr(model, "partial_fit"):
+        model.partial_fit(rows, TARGETS.get(kind, Y))  # nothing inside is read-only

@@ -234,3 +234,22 @@ def test_objects_without_terms() -> None:
     assert model.dual_coef_.shape == (1, 0)
     with pytest.raises(ValueError, match="objects as those of the training data"):
         model.predict(X)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
+@pytest.mark.parametrize("objects", [False, True])
+def test_a_kernel_function_may_return_sparse_values(form: Any, objects: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (80, 1))
+    y = (X[:, 0] > 0.3).astype(int)
+    rows = [str(number) for number in X[:, 0].tolist()] if objects else X
+
+    def near(A: Any, B: Any) -> Any:
+        a, b = (np.array(values, float).reshape(-1, 1) for values in (A, B))
+        return np.maximum(0.0, 1.0 - abs(a - b.T))
+
+    plain, few = (
+        BudgetSVC(kernel=kernel, random_state=0).fit(rows, y)
+        for kernel in (near, lambda A, B: form(near(A, B)))
+    )
+    np.testing.assert_array_equal(few.decision_function(rows), plain.decision_function(rows))

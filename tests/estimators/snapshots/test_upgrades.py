@@ -79,3 +79,13 @@ def test_C_of_the_span_is_kept_and_unknown_of_version_five(kind: Any) -> None:
     again = machine_of(old)
     assert not hasattr(again, "C_")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_the_loss_of_version_seven_is_that_of_the_parameter(loss: str) -> None:
+    X, y = moons(200, 0)
+    snapshot = snapshot_of(BudgetSVC(budget=20, loss=loss, random_state=0).fit(X, y))
+    assert hasattr(machine_of(snapshot), "predict_proba") == (loss == "log_loss")
+    state = {k: v for k, v in snapshot["machine"]["state"].items() if k != "logistic"}
+    old = snapshot | {"version": 7, "machine": snapshot["machine"] | {"state": state}}
+    assert hasattr(machine_of(old), "predict_proba") == (loss == "log_loss")

@@ -56,7 +56,7 @@ def test_C_of_the_span_is_larger_and_said(machine: Any) -> None:
 def test_a_number_is_taken_as_it_is(machine: Any) -> None:
     X, y = make_classification(600, 10, n_informative=6, random_state=0)
     assert machine(C=2, budget=40, random_state=0).fit(X, y).C_ == 2
-    with pytest.raises(ValueError, match="C must be a number, or 'scale', not 'auto'"):
+    with pytest.raises(ValueError, match="C must be a number, 'scale' or 'tune', not 'auto'"):
         machine(C="auto").fit(X, y)
 
 

@@ -3,13 +3,29 @@
 What a machine does not have raises an AttributeError that says what to use instead: so ``hasattr`` is right.
 """
 
+from copy import copy
+from typing import Any, TypeVar, cast
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from budgetsvm._estimators.user_input import MachineParameters
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import Points
 from budgetsvm.kernels import Linear, Precomputed
+
+_Values = TypeVar("_Values")  # an array, or a csr_array
+
+
+def without_effect(values: _Values) -> _Values:
+    """Return numbers that cannot be changed: a model would take no note of it, or of a part of it alone."""
+    few, given = sparse.issparse(values), cast("Any", values)
+    seen = copy(given) if few else given.view()
+    if few:
+        seen.data = seen.data.view()
+    (seen.data if few else seen).flags.writeable = False
+    return cast("_Values", seen)
 
 
 class FamiliarAttributes(MachineParameters):
@@ -28,7 +44,7 @@ class FamiliarAttributes(MachineParameters):
         if isinstance(model.kernel, Precomputed):
             message = "rows that are given by kernel values have no coordinates: support_ has their numbers"
             raise AttributeError(message)
-        return model.original_points()
+        return without_effect(model.original_points())
 
     @property
     def support_(self) -> NDArray[np.int64]:
@@ -51,12 +67,12 @@ class FamiliarAttributes(MachineParameters):
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """The coefficients β, one row per output."""
-        return self._fitted().coef
+        return without_effect(self._fitted().coef)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The bias of every output; zero where there is none."""
-        return self._fitted().bias
+        return without_effect(self._fitted().bias)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -69,8 +85,7 @@ class FamiliarAttributes(MachineParameters):
             )
             raise AttributeError(message)
         weights: NDArray[np.float64] = np.asarray(self.dual_coef_ @ self.support_vectors_)
-        weights.flags.writeable = False  # changes would be without effect
-        return weights
+        return without_effect(weights)
 
     @property
     def fit_status_(self) -> int:

@@ -16,7 +16,7 @@ from budgetsvm._estimators.fitting.convergence import warn_of
 from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
-from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
+from budgetsvm._estimators.user_input import AUTO, SCALED, check_penalty, generator
 from budgetsvm._exact.exact import LEAST_SHARE, better_outcome, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
@@ -161,7 +161,10 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             doubtful = training.started + _EXACT_SHARE * self.time_limit
             how = replace(how, limits=replace(how.limits, doubtful=doubtful))
         alpha = None if start is None else start.alpha
-        return solve_exactly(self._expansion, problem, how, self._most_terms, alpha)
+        patient = self.budget != AUTO
+        return solve_exactly(
+            self._expansion, problem, how, self._most_terms, alpha, patient=patient
+        )
 
     def _forget_terms(self) -> None:
         """Begin anew: the terms of an exact solution are those of its C."""

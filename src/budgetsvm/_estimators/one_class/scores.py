@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.threads import count_threads
+from budgetsvm._estimators.familiar.attributes import without_effect
 from budgetsvm._estimators.one_class.density import weighted_quantile
 from budgetsvm._estimators.streaming.machine import StreamingMachine
 from budgetsvm._model.decisions import near_zero, precise_decision, sure_decision
@@ -23,7 +24,7 @@ class TrainedDetector(StreamingMachine):
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """The coefficients β of the scores."""
-        return self._fitted().coef * self._scale
+        return without_effect(self._fitted().coef * self._scale)
 
     @property
     def offset_(self) -> float:
@@ -38,7 +39,7 @@ class TrainedDetector(StreamingMachine):
     @property
     def intercept_(self) -> NDArray[np.float64]:
         """The same as ``-offset_``."""
-        return np.array([-self.offset_])
+        return without_effect(np.array([-self.offset_]))
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return f(x) for every row: the higher, the more normal it is.

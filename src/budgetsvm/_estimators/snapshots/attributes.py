@@ -160,6 +160,10 @@ def _read_order(fields: Fields, name: str) -> Any:
     return fields.optional(lambda one: fields.array(one, (np.int64,), (None,), finite=True), name)
 
 
+def _truth_if_known(fields: Fields, name: str) -> Any:
+    return fields.optional(fields.truth, name)
+
+
 def _count(fields: Fields, name: str) -> Any:
     return fields.count(name)
 
@@ -206,6 +210,7 @@ ATTRIBUTES: dict[str, dict[str, Attribute]] = {
         "classes": Attribute("classes_", read_labels, labels_record),
         "penalty": Attribute("C_", _amount, may_lack=True),
         "pairwise": Attribute("_pairwise", lambda fields, name: fields.truth(name)),
+        "logistic": Attribute("_logistic", _truth_if_known),
         "tie_order": Attribute("_tie_order", _read_order),
         "class_weights": Attribute("class_weight_", _read_scores, may_lack=True),
         "n_support": Attribute("_n_support", _read_counts, may_lack=True),

@@ -180,7 +180,8 @@ class BudgetCurve:
         some = int(left / seconds) if left > 0 else 0
         if some < min(_FEWEST_SPLITS, len(self._splits)):
             return False
-        self._splits, self.complete = self._splits[:some], False
+        self._splits = self._splits[:some]
+        self.complete &= budget in self._budgets.extra
         return True
 
     def _refit_seconds(self, budget: int) -> float:

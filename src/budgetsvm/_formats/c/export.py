@@ -17,6 +17,7 @@ from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._formats.c import functions
+from budgetsvm._formats.c.rounding import largest_difference, single_values
 from budgetsvm._formats.c.tables import (
     Storage,
     StoredPoints,
@@ -30,7 +31,6 @@ from budgetsvm._formats.scalers import Affine, affine_of
 from budgetsvm._formats.sums import distance_between, sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm.kernels import Sigmoid
-from budgetsvm.losses import Logistic, make_loss
 
 _KINDS = (BudgetSVC, BudgetSVR, BudgetOneClassSVM, BudgetFeatures)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -49,12 +49,17 @@ class CHeader:
         How much memory its tables take.
     distance : float
         ‖f - f'‖ / ‖f‖ in the Hilbert space of the kernel, f' being the function with the points as they are stored, and
-        coefficients fitted to that: what fewer bits lose. NaN for the sigmoid kernel.
+        coefficients fitted to that: what fewer bits for the points lose, and nothing else. NaN for the sigmoid kernel.
+    difference : float
+        By how much values of the header and of the estimator differ, in standard deviations of the estimator's: the largest
+        difference among some of the terms, taken for rows, and outputs. This includes kernel values in single precision, of
+        which large coefficients, those of a large C, make more.
     """
 
     text: str
     n_bytes: int
     distance: float
+    difference: float
 
 
 @public_in("budgetsvm")
@@ -81,7 +86,7 @@ def to_c(estimator: Any, *, name: str = "model", storage: Storage = "float32") -
     Returns
     -------
     header : CHeader
-        With attributes text, n_bytes and distance.
+        With attributes text, n_bytes, distance and difference.
 
     Examples
     --------
@@ -100,13 +105,15 @@ def to_c(estimator: Any, *, name: str = "model", storage: Storage = "float32") -
         message = f"name must be one that C allows, not {name!r}"
         raise ValueError(message)
     machine, scaler = _parts(estimator)
-    model, stored, distance = _rounded(_as_sums(machine), storage)
+    exact = _as_sums(machine)
+    model, stored, distance = _rounded(exact, storage)
     header = _Header(machine, model, stored, scaler)
     text = header.text().replace("@FEATURES", f"{name.upper()}_FEATURES")
     for word in ("OUTPUTS", "TERMS", "CLASSES", "H"):
         text = text.replace(f"@{word}", f"{name.upper()}_{word}")
     text = text.replace("@", f"{name}_")
-    return CHeader(text, header.n_bytes, distance)
+    difference = largest_difference(exact, scaler, header.values)
+    return CHeader(text, header.n_bytes, distance, difference)
 
 
 def _rounded(
@@ -171,6 +178,12 @@ class _Header:
         arrays = [self._coef, self._bias, *self._before.values()]
         self.n_bytes = stored.n_bytes + sum(one.nbytes for one in arrays)
 
+    def values(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return what it finds for rows."""
+        points = self._stored.values.astype(np.float32)
+        tables = {"coef": self._coef, "bias": self._bias, **self._before}
+        return single_values(self._model.kernel, points, tables, rows)
+
     def text(self) -> str:
         """Return all of it."""
         model, machine = self._model, self._machine
@@ -228,9 +241,12 @@ class _Header:
         predict = functions.TWO_CLASSES if two else functions.CLASSES
         if pairs:
             predict = functions.PAIRS if machine.break_ties else _first_winner(machine)
-        logistic = isinstance(make_loss(machine.loss), Logistic)
         shares = functions.TWO_SHARES if two else functions.SHARES
-        return [_labels(machine.classes_), predict, shares if logistic and not pairs else ""]
+        return [
+            _labels(machine.classes_),
+            predict,
+            shares if machine._has_shares and not pairs else "",
+        ]
 
 
 def _first_winner(machine: BudgetSVC) -> str:

@@ -21,7 +21,6 @@ from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm.kernels import KernelInPython
-from budgetsvm.losses import Logistic, make_loss
 
 # ---- from LIBSVM ----
 
@@ -81,7 +80,7 @@ def _classifier(model: LibsvmModel, parameters: dict[str, Any], where: str) -> B
     _set(machine, _expansion(model, coef, bias))
     if n_classes > 2:
         machine._pairwise, machine._tie_order = True, ranks.astype(np.int64)
-    machine.classes_ = classes
+    machine.classes_, machine._logistic = classes, loss == "logistic"
     return machine
 
 
@@ -199,7 +198,7 @@ def _of_classifier(estimator: BudgetSVC) -> LibsvmModel:
         labels = labels[::-1]  # of which LIBSVM is positive for the first
     elif not estimator._pairwise:
         message = (
-            f"multi_class={estimator.multi_class!r} has one output per class, and LIBSVM one per pair of classes: train "
+            "this model has one output per class, and LIBSVM one per pair of classes: train "
             "with multi_class='ovo', or use ONNX or C"
         )
         raise ValueError(message)
@@ -208,7 +207,7 @@ def _of_classifier(estimator: BudgetSVC) -> LibsvmModel:
         labels = labels[estimator._tie_order]
         coef, bias = by_rank(coef, ranks), by_rank(bias[:, np.newaxis], ranks)[:, 0]
     layout = libsvm_layout(coef, len(labels))
-    logistic = isinstance(make_loss(estimator.loss), Logistic)
+    logistic = estimator._has_shares
     return LibsvmModel(
         "c_svc",
         model.kernel,

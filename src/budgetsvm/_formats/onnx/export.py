@@ -10,8 +10,6 @@ from sklearn.pipeline import Pipeline
 from budgetsvm._common.extras import extra
 from budgetsvm._common.public import public_in
 
-_LARGEST_SINGLE = 1 << 24  # whole numbers up to that are the same in single precision
-
 
 @public_in("budgetsvm")
 def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
@@ -28,7 +26,7 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
         pipeline of steps that skl2onnx knows, or a RelevanceScaler.
     X : array-like or sparse matrix of shape (n_samples, n_features), or data frame
         Some rows, as they are to be given to the runtime: float32 or float64. Columns of a data frame become inputs of
-        their own, and where some hold words, numbers are float32, or int64 if they are too large for that.
+        their own, of their own types: integers, truth values and floats may stand side by side.
     target_opset : int or dict, default=None
         The version of ONNX to write, at least 13; by default the newest that skl2onnx knows.
 
@@ -87,53 +85,56 @@ def _prepared(X: Any) -> Any:
 
 def _checked(estimator: Any, X: Any, target_opset: Any) -> Any:
     """Return a model that does what the estimator does, or raise a ValueError."""
+    from budgetsvm._formats.onnx.columns import inner_types, types_of
+
+    if not hasattr(X, "dtypes"):
+        return _of_rows(estimator, X, target_opset)
+    types = types_of(X)
+    *wide, least = inner_types(types)
+    for inner in wide:
+        try:
+            return _of_columns(estimator, X, types, inner, target_opset)
+        except ValueError:  # of steps that know single precision alone
+            continue
+    return _of_columns(estimator, X, types, least, target_opset)
+
+
+def _of_columns(estimator: Any, X: Any, types: Any, inner: Any, target_opset: Any) -> Any:
+    """Return a model whose inputs are the columns of a table, with numbers of one type inside."""
+    from budgetsvm._formats.onnx.columns import are_joined, declared, put_right
+    from budgetsvm._formats.onnx.trial import try_out
+
+    joined = are_joined(estimator, types)
+    seen = declared(types, inner, joined=joined)
+    model = _written(estimator, target_opset, initial_types=seen)
+    put_right(model, types, inner, joined=joined)
+    try_out(model, estimator, X)
+    return model
+
+
+def _of_rows(estimator: Any, X: Any, target_opset: Any) -> Any:
+    """Return a model whose input is a matrix."""
     from budgetsvm._formats.onnx.converters import CONVERTED
     from budgetsvm._formats.onnx.trial import try_out
 
-    model = _written(estimator, X, target_opset)
+    model = _written(estimator, target_opset, X=X[:1])
     if not isinstance(estimator, CONVERTED):
         try_out(model, estimator, X)
     return model
 
 
-def _written(estimator: Any, X: Any, target_opset: Any) -> Any:
+def _written(estimator: Any, target_opset: Any, **inputs: Any) -> Any:
     """Return what skl2onnx writes, or raise a ValueError."""
     import skl2onnx
 
     # Of other classifiers at the end of a pipeline: a matrix of probabilities, not a list of maps.
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     options = {id(last): {"zipmap": False}} if hasattr(last, "classes_") else None
-    columns = _columns_with_words(X)
     try:
-        return skl2onnx.to_onnx(
-            estimator,
-            None if columns else X[:1],
-            initial_types=columns,
-            target_opset=target_opset,
-            options=options,
-        )
+        return skl2onnx.to_onnx(estimator, target_opset=target_opset, options=options, **inputs)
     except ValueError:
         raise
     except Exception as error:
         reason = str(error).partition("\n")[0]  # of a page
         message = f"skl2onnx cannot write this ({type(error).__name__}: {reason})"
         raise ValueError(message) from error
-
-
-def _columns_with_words(X: Any) -> list[tuple[str, Any]] | None:
-    """Return the types of the columns of a data frame that has words, which skl2onnx does not find out by itself."""
-    from skl2onnx.common import data_types
-
-    if not hasattr(X, "dtypes"):
-        return None
-    kinds = {str(name): getattr(X[name].dtype, "kind", "O") for name in X.columns}
-    if all(kind in "biuf" for kind in kinds.values()):
-        return None
-
-    def kind_of(name: str, kind: str) -> Any:
-        if kind not in "biuf":
-            return data_types.StringTensorType
-        large = kind in "iu" and abs(X[name]).max() > _LARGEST_SINGLE
-        return data_types.Int64TensorType if large else data_types.FloatTensorType
-
-    return [(name, kind_of(name, kind)([None, 1])) for name, kind in kinds.items()]

@@ -7,15 +7,13 @@ from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.relevance.scaler import RelevanceScaler
 from budgetsvm._estimators.svc import BudgetSVC
-from budgetsvm.losses import Logistic, make_loss
 
 
 def output_names(machine: Any) -> list[str]:
     """Return what an estimator has to say of rows."""
     if isinstance(machine, BudgetSVC):
-        logistic = isinstance(make_loss(machine.loss), Logistic)
         # Those of pairs of classes take the solution of linear systems.
-        has_shares = logistic and not getattr(machine, "_pairwise", False)
+        has_shares = machine._has_shares and not getattr(machine, "_pairwise", False)
         return ["label", *["probabilities"] * has_shares, "scores"]
     if isinstance(machine, BudgetOneClassSVM):
         return ["label", "scores"]

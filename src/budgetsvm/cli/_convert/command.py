@@ -136,9 +136,15 @@ def _write(machine: Any, kind: str, out: Path, options: dict[str, Any]) -> list[
         name = options["name"] or _identifier(out.stem)
         header = budgetsvm.to_c(machine, name=name, storage=options["storage"])
         content = header.text.encode()
-        lost = f"by the points in {options['storage']}: {header.distance:.3g}"
+        storage, lost, off = (
+            options["storage"],
+            f"{header.distance:.3g}",
+            f"{header.difference:.2g}",
+        )
         lines = [
-            f"tables of {header.n_bytes:,} bytes; relative difference of the functions, {lost}"
+            f"tables of {header.n_bytes:,} bytes",
+            f"relative difference of the functions, by the points in {storage} alone: {lost}",
+            f"largest difference of values at terms, with all rounding of C: {off} of their standard deviation",
         ]
     with replacing(out, durable=True) as file:
         file.write(content)

@@ -19,6 +19,18 @@ _WORDS = (
     (r"say labels='string' if labels are not numbers", "targets of a regression are numbers"),
     (r"; or say labels='string'", ""),
     (rf"precision={_TEXT}", "more digits"),
+    (
+        r"say which columns are, by features=\[\.\.\.\], or write the file without it",
+        "write the file without it (pandas: to_csv(..., index=False)), or, if it is one, give it a name in the first line",
+    ),
+    (
+        r"leave n_features out, or choose columns by features=",
+        "that is how many the model was trained on",
+    ),
+    (
+        r"multi_class='ovr' has one for each class, and numbers that are to be predicted are for BudgetSVR",
+        "say -s 3 if they are numbers that are to be predicted, and not names",
+    ),
 )
 
 
