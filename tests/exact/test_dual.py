@@ -11,7 +11,7 @@ from tools.core.losses import LOSSES, epsilon_of
 from budgetsvm._common.limits import Limits
 from budgetsvm._exact import dual
 from budgetsvm._exact.dual import OutputDual
-from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._exact.values.kernel_rows import KernelRows
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
 from budgetsvm.losses import EpsilonInsensitive

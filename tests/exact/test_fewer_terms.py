@@ -10,7 +10,7 @@ from budgetsvm._common.limits import Limits
 from budgetsvm._exact import fewer_terms
 from budgetsvm._exact.dual import OutputDual
 from budgetsvm._exact.fewer_terms import is_rough, nearest_model, pivots_of, whole
-from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._exact.values.kernel_rows import KernelRows
 from budgetsvm._problem.rows import Rows
 from budgetsvm._problem.targets import SingleTarget
 

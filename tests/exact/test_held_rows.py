@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from budgetsvm import BudgetSVC, BudgetSVR
-from budgetsvm._exact import held_rows
-from budgetsvm._exact.groups import Groups
-from budgetsvm._exact.held_rows import HeldRows
+from budgetsvm._exact.values import held_rows
+from budgetsvm._exact.values.groups import Groups
+from budgetsvm._exact.values.held_rows import HeldRows
 
 
 class _Matrix:

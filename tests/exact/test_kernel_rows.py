@@ -7,8 +7,8 @@ import pytest
 from oracles.problems import KERNELS, sparse_rows
 
 from budgetsvm._common.limits import Limits
-from budgetsvm._exact import kernel_rows
-from budgetsvm._exact.kernel_rows import KernelRows
+from budgetsvm._exact.values import kernel_rows
+from budgetsvm._exact.values.kernel_rows import KernelRows
 from budgetsvm._problem.rows import Rows
 
 N = 90

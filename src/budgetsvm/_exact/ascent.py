@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.dual import Certificate, OutputDual, set_size
 from budgetsvm._exact.fewer_terms import Expansion, has_low_rank, is_rough, model_of, whole
-from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
+from budgetsvm._exact.values.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Polishing

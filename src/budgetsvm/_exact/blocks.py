@@ -15,11 +15,11 @@ from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
 from budgetsvm._exact.dual import Certificate, best_multiple
-from budgetsvm._exact.groups import Block, Groups
-from budgetsvm._exact.held_rows import HeldRows, room
 from budgetsvm._exact.kept import Kept
 from budgetsvm._exact.small_pairs import are_small, solve_small_pairs
 from budgetsvm._exact.solved import SolvedDual, SolvedDuals
+from budgetsvm._exact.values.groups import Block, Groups
+from budgetsvm._exact.values.held_rows import HeldRows, room
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.targets import SingleTarget, Targets

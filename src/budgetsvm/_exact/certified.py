@@ -13,7 +13,7 @@ from budgetsvm._exact.dual import Certificate, certificate
 from budgetsvm._exact.fewer_terms import Dual, Expansion, model_of
 from budgetsvm._exact.solved import SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit import (
+from budgetsvm._polish.certificate.audit import (
     clear,
     doubt,
     half_norm,
@@ -22,7 +22,7 @@ from budgetsvm._polish.audit import (
     sharp,
     trustworthy,
 )
-from budgetsvm._polish.in_double import in_double
+from budgetsvm._polish.certificate.in_double import in_double
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._polish.result import Evidence, Polished
 from budgetsvm._polish.span_problem import relative_gap

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from budgetsvm import _core
 from budgetsvm._common.matrices.vectors import nonzero_places
-from budgetsvm._exact.kernel_rows import KernelRows, SomeKernelRows
+from budgetsvm._exact.values.kernel_rows import KernelRows, SomeKernelRows
 from budgetsvm._polish.lines.shift import best_shift
 from budgetsvm._polish.span_problem import relative_gap
 from budgetsvm._problem.targets import SingleTarget

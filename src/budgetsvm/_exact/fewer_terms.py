@@ -19,8 +19,8 @@ from budgetsvm import _core
 from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._common.threads import for_each
 from budgetsvm._exact.dual import Certificate, OutputDual, certificate
-from budgetsvm._exact.kernel_rows import KernelRows
 from budgetsvm._exact.solved import SolvedDual
+from budgetsvm._exact.values.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import points_of
 from budgetsvm._problem.rows import Rows

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._exact.groups import Groups
 from budgetsvm._exact.solved import SolvedDuals
+from budgetsvm._exact.values.groups import Groups
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.problem import Problem
 from budgetsvm.kernels import Kernel

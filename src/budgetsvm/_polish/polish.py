@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish.audit import (
+from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.certificate.audit import (
     better_of,
     clear,
     complete,
@@ -20,8 +21,7 @@ from budgetsvm._polish.audit import (
     sharp,
     trustworthy,
 )
-from budgetsvm._polish.basis import Basis
-from budgetsvm._polish.in_double import in_double, stated_in_double
+from budgetsvm._polish.certificate.in_double import in_double, stated_in_double
 from budgetsvm._polish.matrix.captured import captured_share
 from budgetsvm._polish.matrix.interface import Matrix
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
-from budgetsvm._polish.audit import LeftOutTerms, sample_rows
+from budgetsvm._polish.certificate.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.one_against_one.pairs import SolvedPairs
 from budgetsvm._polish.result import Solving

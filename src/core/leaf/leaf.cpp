@@ -10,9 +10,7 @@
 
 #include "leaf/exp.hpp"
 #include "leaf/extents.hpp"
-#include "leaf/pair_search.hpp"
 #include "leaf/panel_rows.hpp"
-#include "leaf/row_groups.hpp"
 #include "leaf/search.hpp"
 #include "leaf/sparse_terms.hpp"
 #include "leaf/sums.hpp"

@@ -14,9 +14,9 @@ from budgetsvm import kernels
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._model.expansion import KernelExpansion
-from budgetsvm._polish import audit
-from budgetsvm._polish.audit import LeftOutTerms, _error, complete, doubt, trustworthy
 from budgetsvm._polish.basis import Basis
+from budgetsvm._polish.certificate import audit
+from budgetsvm._polish.certificate.audit import LeftOutTerms, _error, complete, doubt, trustworthy
 from budgetsvm._polish.matrix.kernel_values import KernelMatrix
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import Rows

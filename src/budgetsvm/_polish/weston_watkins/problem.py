@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from budgetsvm._common.limits import OutOfTime
 from budgetsvm._common.threads import map_in_order, single_threaded_blas
-from budgetsvm._polish.audit import LeftOutTerms, sample_rows
+from budgetsvm._polish.certificate.audit import LeftOutTerms, sample_rows
 from budgetsvm._polish.matrix.interface import RowMatrix
 from budgetsvm._polish.outlook import OUTPUTS, share_by_gap
 from budgetsvm._polish.result import Evidence, Solving

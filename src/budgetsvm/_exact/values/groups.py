@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from budgetsvm import _core
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.threads import map_in_order
-from budgetsvm._exact.held_rows import HeldRows
+from budgetsvm._exact.values.held_rows import HeldRows
 from budgetsvm._model.term_store import TermStore
 from budgetsvm._problem.points import points_of
 from budgetsvm._problem.rows import Rows, dense_points
