@@ -119,9 +119,11 @@ def test_interruption_leaves_nothing(train: Path, tmp_path: Path) -> None:
         str(PROGRAM),
         "train",
         "-c",
-        "100",
+        "10000",
         "-B",
-        "2000",
+        "4000",
+        "-e",
+        "1e-9",  # on no machine in three seconds
         str(train),
         str(tmp_path / "model"),
     ]
