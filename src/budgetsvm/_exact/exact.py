@@ -7,7 +7,6 @@ Otherwise there is nothing to show, and both phases have their turn.
 """
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -23,6 +22,7 @@ from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms, m
 from budgetsvm._exact.kept import Kept
 from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.certificate.in_double import in_double
 from budgetsvm._polish.outlook import share_by_gap
 from budgetsvm._polish.polish import Outcome, Polishing
 from budgetsvm._problem.problem import Problem
@@ -137,7 +137,7 @@ def solve_exactly(
         if found is None or found.polished.converged or (on_blocks and kept is not None):
             return found
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
-            problem = replace(problem, rows=replace(problem.rows, dtype=np.float64))
+            problem = in_double(problem)
             if worth_trying(problem, model.kernel, budget, how.limits, intercept=how.intercept):
                 found = better_outcome(found, attempt(problem, found.polished.alpha))
     # What is not done is better than nothing, but not where phase 1 would find something.

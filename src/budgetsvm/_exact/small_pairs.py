@@ -38,7 +38,7 @@ def solve_small_pairs(
     sizes = np.array([len(rows) for rows in members])
     lengths = sizes[pairs].sum(axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    values = Groups(problem.rows, kernel, [order], limits).own(0)
+    values, box = Groups(problem.rows, kernel, [order], limits).own(0), targets.box[order]
     beta, residual = np.empty(int(lengths.sum())), np.empty(int(lengths.sum()))
     certificates, ends = np.empty((len(pairs), 5)), np.append(0, np.cumsum(lengths))
 
@@ -46,7 +46,6 @@ def solve_small_pairs(
         limits.tick()
         own = slice(ends[some.start], ends[some.stop])
         found = beta[own], residual[own], certificates[some]
-        box = targets.box[order]
         _core.climb_pairs(values, box, starts, pairs[some], goal, _MOST_ROUNDS, found)
 
     map_in_order(solve, _chunks(lengths), limits.n_threads)

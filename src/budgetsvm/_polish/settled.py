@@ -14,7 +14,7 @@ from budgetsvm._polish.matrix.interface import Matrix, RowMatrix
 from budgetsvm._polish.one_against_one.pairs import SolvedPairs
 from budgetsvm._polish.result import Solving
 from budgetsvm._polish.span_problem import SpanProblem, relative_gap
-from budgetsvm._problem.pair_targets import PairTargets, pairs_of
+from budgetsvm._problem.pair_targets import PairTargets, of_known_pairs, pairs_of
 
 _Vector = NDArray[np.float64]
 _Matrix = NDArray[np.float64]
@@ -113,10 +113,7 @@ class Settle:
         """Evaluate all pairs for the rows of the sample that know of them."""
         block = features.feature_rows(self.rows)
         seen, labels = block.rows[block.where], targets.labels[self.rows]
-        of_pairs = pairs_of(targets.n_classes)
-        for a in range(targets.n_classes):
-            places, mine = np.flatnonzero(labels == a), np.flatnonzero((of_pairs == a).any(axis=1))
-            kept.values[np.ix_(places, mine)] = seen[places] @ kept.w[mine].T
+        kept.values[:] = of_known_pairs(seen, kept.w, labels, targets.n_classes)
 
     def _pulls(self, some: SolvedPairs, targets: PairTargets) -> list[float]:
         """Return what terms left out of the basis add for each of these pairs."""

@@ -5,6 +5,7 @@ All pairs together have n (K - 1) rows, as many as K - 1 outputs that all rows k
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,22 @@ def pairs_of(n_classes: int) -> _Indices:
     pairs: _Indices = np.column_stack(np.triu_indices(n_classes, 1)).astype(np.int64)
     pairs.flags.writeable = False
     return pairs
+
+
+def of_known_pairs(
+    rows: _Matrix,
+    weights: _Matrix,
+    labels: NDArray[np.integer[Any]],
+    n_classes: int,
+    bias: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return rows @ weights.T + bias, (rows, pairs), of the pairs that a row knows of; zero elsewhere."""
+    values, incidence = np.zeros((len(rows), len(weights))), _incidence(n_classes)
+    for a in range(n_classes):
+        places, mine = np.flatnonzero(labels == a), np.flatnonzero(incidence[a])
+        known = rows[places] @ weights[mine].T
+        values[np.ix_(places, mine)] = known if bias is None else known + bias[mine]
+    return values
 
 
 @cache

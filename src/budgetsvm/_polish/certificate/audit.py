@@ -25,7 +25,7 @@ from scipy.linalg import solve_triangular
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.basis import Basis
 from budgetsvm._polish.result import Evidence, Polished
-from budgetsvm._problem.pair_targets import PairTargets, pairs_of
+from budgetsvm._problem.pair_targets import PairTargets, of_known_pairs
 from budgetsvm._problem.problem import Problem
 from budgetsvm.monitoring._interface import TrainingData
 from budgetsvm.monitoring._objectives import Objectives
@@ -145,12 +145,8 @@ def _values(
     targets = problem.targets
     if not isinstance(targets, PairTargets):
         return np.asarray(kernel_values @ model.coef.T + model.bias)
-    values, of_pairs = np.zeros((len(rows), targets.count)), pairs_of(targets.n_classes)
-    for a in range(targets.n_classes):  # of the other pairs rows of this class do not know
-        places = np.flatnonzero(targets.labels[rows] == a)
-        mine = np.flatnonzero((of_pairs == a).any(axis=1))
-        values[np.ix_(places, mine)] = kernel_values[places] @ model.coef[mine].T + model.bias[mine]
-    return values
+    labels, n_classes = targets.labels[rows], targets.n_classes
+    return of_known_pairs(kernel_values, model.coef, labels, n_classes, model.bias)
 
 
 class LeftOutTerms:
