@@ -11,7 +11,7 @@ from budgetsvm._common.limits import OutOfTime
 from budgetsvm._exact.ascent import Ascent
 from budgetsvm._exact.dual import Certificate, certificate
 from budgetsvm._exact.fewer_terms import Dual, Expansion, model_of
-from budgetsvm._exact.solved import SolvedDuals
+from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.certificate.audit import (
     clear,
@@ -102,6 +102,25 @@ def outcome_of_blocks(
     evidence = Evidence(rows, duals.values(rows, n), 0.0, 0.0)
     found = _put_together(model, (duals.alpha, duals.passes), outputs, evidence, how)
     return _audited(problem, how, (model, expansion, duals.each(problem.targets)), found, 0.0)
+
+
+def outcome_of_fewer(
+    of: KernelExpansion,
+    problem: Problem,
+    how: Polishing,
+    solved: SolvedDual,
+    fewer: tuple[Expansion, Certificate],
+) -> Outcome:
+    """Return a model of fewer terms than the solution of a single output has, audited; P is its own."""
+    expansion, known = fewer
+    model, rows = (
+        model_of(of.kernel, problem.rows, expansion),
+        sample_rows(len(problem.rows), how.rng),
+    )
+    values = model.decision(problem.rows.given(rows), how.limits.n_threads)
+    evidence, reached = Evidence(rows, values, 0.0, 0.0), (solved.alpha, solved.passes)
+    found = _put_together(model, reached, [known], evidence, how)
+    return _audited(problem, how, (model, expansion, [solved]), found, 0.0)
 
 
 def _audited(

@@ -18,8 +18,15 @@ from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascent, tasks
 from budgetsvm._exact.blocks import held_values, solve_blocks, suits
 from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
-from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms, model_of, whole
+from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
 from budgetsvm._exact.kept import Kept
+from budgetsvm._exact.on_candidates import (
+    held_bytes,
+    is_scarce,
+    may_have_few_terms,
+    solve_on_candidates,
+    state_of,
+)
 from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.certificate.in_double import in_double
@@ -34,15 +41,12 @@ from budgetsvm.monitoring._observer import PolishMoment
 
 _Vector = NDArray[np.float64]
 
-#: The budget is at least this share of the rows, one in so many; see above.
-LEAST_SHARE = 4
 _FEW_TERMS, _FEW_ROWS = 512, 1.5  # fewer terms; times these, rows
 _MOST_TO_FACTOR = 4096  # rows, of a kernel that may be anything
 _ROWS_AT_ONCE = 256  # whose values a kernel is asked for
 _ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _CLOSER = 2e-4  # the gap to come to where all kernel values are at hand, as it takes little time
-_MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
 
@@ -119,6 +123,7 @@ def solve_exactly(
     """
 
     on_blocks = _on_blocks(problem, how, budget)
+    scarce = is_scarce(budget, len(problem.rows))
 
     def attempt(problem: Problem, alpha: _Vector | None) -> Outcome | None:
         if on_blocks and _on_blocks(problem, how, budget):  # in double precision they may not fit
@@ -130,6 +135,10 @@ def solve_exactly(
                 return _attempt_on_blocks(model, problem, how, alpha, Kept())
             if not patient:
                 return None
+        if may_have_few_terms(problem, model.kernel, budget, intercept=how.intercept):
+            found = solve_on_candidates(model, problem, how, budget, alpha)
+            if found is not None or scarce:
+                return found
         return _attempt(model, problem, how, budget, alpha)
 
     with single_threaded_blas():
@@ -138,7 +147,10 @@ def solve_exactly(
             return found
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
             problem = in_double(problem)
-            if worth_trying(problem, model.kernel, budget, how.limits, intercept=how.intercept):
+            tries = scarce or worth_trying(
+                problem, model.kernel, budget, how.limits, intercept=how.intercept
+            )
+            if tries:
                 found = better_outcome(found, attempt(problem, found.polished.alpha))
     # What is not done is better than nothing, but not where phase 1 would find something.
     return found if found.polished.converged or len(problem.rows) <= budget else None
@@ -190,7 +202,7 @@ def _on_blocks(problem: Problem, how: Polishing, budget: int) -> bool:
     if len(problem.rows) > budget or not suits(problem, intercept=how.intercept):
         return False
     size = np.dtype(problem.rows.dtype).itemsize
-    most = min(_MOST_HELD, HELD_SHARE * how.limits.memory)
+    most = held_bytes(how.limits)
     return size * held_values(problem.targets) <= most
 
 
@@ -215,7 +227,7 @@ def _attempt_on_blocks(
         objective, state = None, None
         if count == 1:
             objective = now.found.primal, now.found.dual
-            state = partial(_state, model, problem, now)
+            state = partial(state_of, model, problem, now)
         observer.in_polish(PolishMoment(now.found.gap, now.passes, objective, state))
 
     try:
@@ -229,11 +241,3 @@ def _attempt_on_blocks(
         return None
     observer.in_task(CERTIFY)
     return outcome_of_blocks(model, problem, how, duals)
-
-
-def _state(
-    model: KernelExpansion, problem: Problem, dual: SolvedDual
-) -> tuple[KernelExpansion, _Vector]:
-    """Return the model of a single output, and its α."""
-    expansion = whole([dual], len(problem.rows))
-    return model_of(model.kernel, problem.rows, expansion), dual.alpha

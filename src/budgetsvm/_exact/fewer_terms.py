@@ -20,6 +20,7 @@ from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._common.threads import for_each
 from budgetsvm._exact.dual import Certificate, OutputDual, certificate
 from budgetsvm._exact.solved import SolvedDual
+from budgetsvm._exact.values.anew import ValuesAnew
 from budgetsvm._exact.values.kernel_rows import KernelRows
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.points import points_of
@@ -29,6 +30,7 @@ from budgetsvm.kernels import Kernel
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 Dual: TypeAlias = OutputDual | SolvedDual
+Values: TypeAlias = KernelRows | ValuesAnew
 
 _PIVOTS = 256  # that take account of all before
 _PROBES, _ROUGH = 64, 30.0  # pivots of a first look; times the tolerance, an estimate
@@ -86,7 +88,7 @@ class Pivots:
     """Pivots among some rows, by weight times what is new in them; `news` is what is new in each after all."""
 
     def __init__(
-        self, kernel: KernelRows, rows: _Indices, diagonal: _Vector, weights: _Vector, count: int
+        self, kernel: Values, rows: _Indices, diagonal: _Vector, weights: _Vector, count: int
     ) -> None:
         self.rows, self.weights, self.news = rows, weights, diagonal.copy()
         least = float(np.finfo(kernel.rows.dtype).eps * diagonal.max(initial=0.0))
@@ -110,14 +112,14 @@ class Pivots:
         return np.sort(self.rows[np.argsort(-promise, kind="stable")[:count]])
 
 
-def pivots_of(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, count: int) -> Pivots:
+def pivots_of(kernel: Values, duals: Sequence[Dual], diagonal: _Vector, count: int) -> Pivots:
     """Return pivots among the support vectors of all outputs."""
     weights = _sums(duals, len(diagonal), 1)
     rows = nonzero_places(weights)
     return Pivots(kernel, rows, diagonal[rows], weights[rows], count)
 
 
-def is_rough(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, tol: float) -> bool:
+def is_rough(kernel: Values, duals: Sequence[Dual], diagonal: _Vector, tol: float) -> bool:
     """Whether no support vector can be left out, by an estimate: then too much is new in each after some others.
 
     ½ Σ_i α_i² news_i is what leaving all of them out would cost if what is new in one were not in any other.
@@ -128,7 +130,7 @@ def is_rough(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, tol
     return 0.5 * float(squares @ pivots.news) > _ROUGH * tol * bound
 
 
-def has_low_rank(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector) -> bool:
+def has_low_rank(kernel: Values, duals: Sequence[Dual], diagonal: _Vector) -> bool:
     """Whether next to nothing is new in a support vector after some others.
 
     Then coordinates hinder each other, and a solution in the span of those few is cheap.
@@ -141,7 +143,7 @@ def has_low_rank(kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector)
 
 
 def choose_terms(
-    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
+    kernel: Values, duals: Sequence[Dual], diagonal: _Vector, budget: int, good: float
 ) -> _Indices | None:
     """Return terms among the support vectors; None: what is left out would cost too much, by an estimate."""
     pivots = pivots_of(kernel, duals, diagonal, _PIVOTS)
@@ -154,7 +156,7 @@ def choose_terms(
 
 
 def fewer_terms(
-    kernel: KernelRows, duals: list[OutputDual], diagonal: _Vector, budget: int, good: float
+    kernel: Values, duals: Sequence[Dual], diagonal: _Vector, budget: int, good: float
 ) -> Expansion | None:
     """Return a model of so many terms at most whose gap is good; None: there is none near by."""
     solution = whole(duals, len(diagonal))
@@ -171,7 +173,7 @@ def fewer_terms(
 
 
 def nearest_model(
-    kernel: KernelRows, dual: OutputDual, terms: _Indices, good: float
+    kernel: Values, dual: Dual, terms: _Indices, good: float
 ) -> tuple[_Vector, Certificate]:
     """Return coefficients of the terms for one output, and a certificate; a gap that is good ends the search."""
     n = len(kernel.rows)
@@ -195,7 +197,7 @@ def nearest_model(
 
 
 def _interpolations(
-    kernel: KernelRows, terms: _Indices, values: _Vector, start: _Vector
+    kernel: Values, terms: _Indices, values: _Vector, start: _Vector
 ) -> Iterator[_Vector]:
     """Solve K_ZZ β = values by conjugate gradients from a start; gives β every few steps."""
     gram = kernel.gram(terms)
@@ -216,7 +218,7 @@ def _interpolations(
             return
 
 
-def _times(kernel: KernelRows, gram: NDArray[Any], v: _Vector) -> _Vector:
+def _times(kernel: Values, gram: NDArray[Any], v: _Vector) -> _Vector:
     """Return the product of a matrix and a vector; threads share the rows."""
     out, every = np.empty(len(gram)), np.arange(len(gram))
     parts = [slice(s, s + _ROWS_AT_ONCE) for s in range(0, len(gram), _ROWS_AT_ONCE)]

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._exact.dual import Certificate
 from budgetsvm._problem.pair_targets import PairTargets, pairs_of
 from budgetsvm._problem.targets import SingleTarget, Targets
@@ -31,6 +32,15 @@ class SolvedDual:
     def alpha(self) -> _Vector:
         """The dual variables."""
         return self.beta * self.targets.y
+
+    @property
+    def support(self) -> _Indices:
+        """The rows whose α is not 0."""
+        return nonzero_places(self.beta)
+
+    def certificate(self) -> Certificate:
+        """Return P and D."""
+        return self.found
 
 
 @dataclass(frozen=True, eq=False)

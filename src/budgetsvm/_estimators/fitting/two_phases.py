@@ -17,7 +17,8 @@ from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNE
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import AUTO, SCALED, check_penalty, generator
-from budgetsvm._exact.exact import LEAST_SHARE, better_outcome, solve_exactly, worth_trying
+from budgetsvm._exact.exact import better_outcome, solve_exactly, worth_trying
+from budgetsvm._exact.on_candidates import is_scarce, may_have_few_terms
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, reduce_to_budget, visits_of_epochs
@@ -133,11 +134,14 @@ class BudgetMachine(CallbackSupport, FittedMachine):
     def _may_be_exact(self, problem: Problem, training: Training, *, known: bool) -> bool:
         """Whether to try the full problem first; not where terms are known since that was of no use."""
         wanted = self._polishes and self._learns_terms and not self.early_stopping
-        wanted = wanted and LEAST_SHARE * self._most_terms >= len(problem.rows)
         if not (wanted and self._solve is solve_as_it_is):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
+        if is_scarce(self._most_terms, len(problem.rows)):
+            return self.epochs == AUTO and may_have_few_terms(
+                problem, self._expansion.kernel, self._most_terms, intercept=self._has_bias
+            )
         limits, kernel = self._limits(training, look_up=False), self._expansion.kernel
         return worth_trying(problem, kernel, self._most_terms, limits, intercept=self._has_bias)
 

@@ -1,0 +1,123 @@
+"""The full problem where its support vectors may be few beside the rows, however few terms there are beside these.
+
+Both phases take many passes over n rows and B terms. On candidates (`candidates.py`) the full problem takes a few over n rows and as many
+support vectors as there are. So it is solved where these are no more than the terms, or half as many again: then some can
+be left out, as a rule. A small sample tells, before any work is done.
+"""
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from budgetsvm._common.limits import Limits, OutOfTime
+from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, tasks
+from budgetsvm._exact.blocks import suits
+from budgetsvm._exact.candidates import Bounds, Candidates
+from budgetsvm._exact.certified import outcome_of_blocks, outcome_of_fewer
+from budgetsvm._exact.dual import Certificate
+from budgetsvm._exact.elimination import MOST, without_some
+from budgetsvm._exact.fewer_terms import Expansion, choose_terms, model_of, nearest_model, whole
+from budgetsvm._exact.solved import SolvedDual, SolvedDuals
+from budgetsvm._exact.values.anew import ValuesAnew
+from budgetsvm._model.expansion import KernelExpansion
+from budgetsvm._polish.outlook import share_by_gap
+from budgetsvm._polish.polish import Outcome, Polishing
+from budgetsvm._problem.problem import Problem
+from budgetsvm._problem.rows import kernel_diagonal
+from budgetsvm.kernels import Kernel, Sigmoid
+from budgetsvm.monitoring._observer import PolishMoment
+
+_Vector = NDArray[np.float64]
+
+_LEAST_SHARE = 4  # where the budget is not small against the rows, it is at least one in so many
+_MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
+# Of the tolerance, how near to come, as it takes little time; and what will do where some terms are left out.
+_NEAR, _CLOSE, _ENOUGH, _OF_TOLERANCE = 0.1, 1e-3, 0.25, 0.9
+_AIM = 0.5  # of the gap that will do, where terms are left out
+_LEAST_TERMS = 256  # with fewer of them, both phases take next to no time
+_MORE_SUPPORT = 1.5  # times the terms, the support vectors of which some can be left out
+
+
+def is_scarce(budget: int, n: int) -> bool:
+    """Whether the budget is small against the rows, so that both phases take less than all n² kernel values would."""
+    return _LEAST_SHARE * budget < n
+
+
+def held_bytes(limits: Limits) -> float:
+    """Return how large a kernel matrix may be of which all rows may be wanted at the same time."""
+    return min(_MOST_HELD, HELD_SHARE * limits.memory)
+
+
+def may_have_few_terms(problem: Problem, kernel: Kernel, budget: int, *, intercept: bool) -> bool:
+    """Whether it can be asked how many support vectors there are."""
+    known = not (kernel.in_python or isinstance(kernel, Sigmoid))
+    single = problem.targets.count == 1 and suits(problem, intercept=intercept)
+    return known and single and _LEAST_TERMS <= budget < len(problem.rows)
+
+
+def solve_on_candidates(
+    model: KernelExpansion, problem: Problem, how: Polishing, budget: int, alpha: _Vector | None
+) -> Outcome | None:
+    """Solve the full problem on the rows that may be support vectors; None: they are too many, or cannot be left out."""
+    limits, observer, n = how.limits, how.observer, len(problem.rows)
+    scarce, size = is_scarce(budget, n), np.dtype(problem.rows.dtype).itemsize
+    most = int(_MORE_SUPPORT * budget) if scarce else n
+    room = int((held_bytes(limits) / size) ** 0.5)
+    goal = min(_CLOSE, _NEAR * limits.tol)
+    observer.expect(tasks(problem, budget, limits.n_threads))
+    observer.in_task(CLIMB)
+
+    def show(now: SolvedDual) -> None:
+        observer.in_task(CLIMB, share_by_gap(now.found.gap, goal))
+        state = partial(state_of, model, problem, now)
+        objective = now.found.primal, now.found.dual
+        observer.in_polish(PolishMoment(now.found.gap, now.passes, objective, state))
+
+    how = replace(how, limits=replace(limits, deadline=min(limits.deadline, limits.doubtful)))
+    with suppress(OutOfTime):
+        way = Candidates(model.kernel, problem, how.limits, alpha)
+        found = way.solve(Bounds(goal, room, most, foresees=scarce), budget, show)
+        if found is not None and found.found.gap <= _ENOUGH * limits.tol:
+            return _outcome_of_candidates(model, problem, how, found, budget)
+    return None
+
+
+def _outcome_of_candidates(
+    model: KernelExpansion, problem: Problem, how: Polishing, found: SolvedDual, budget: int
+) -> Outcome | None:
+    """Return a model of no more terms than the budget, certified; None: those to be left out would cost too much."""
+    if len(found.support) <= budget:
+        how.observer.in_task(CERTIFY)
+        return outcome_of_blocks(model, problem, how, SolvedDuals.joined([found]))
+    how.observer.in_task(LEAVE_OUT)
+    values = ValuesAnew(problem.rows, model.kernel, how.limits)
+    good = _OF_TOLERANCE * how.limits.tol
+    few = len(found.support) <= MOST
+    fewer = without_some(values, found, budget) if few else _near_by(values, found, budget, good)
+    if fewer is None or fewer[1].gap > good:
+        return None
+    how.observer.in_task(CERTIFY)
+    return outcome_of_fewer(model, problem, how, found, fewer)
+
+
+def _near_by(
+    values: ValuesAnew, found: SolvedDual, budget: int, good: float
+) -> tuple[Expansion, Certificate] | None:
+    """Return the nearest model with terms that are chosen by what is new in them; None: there is much new in the others."""
+    diagonal = kernel_diagonal(values.rows, values.kernel, found.rows)
+    terms = choose_terms(values, [found], diagonal, budget, good)
+    if terms is None:
+        return None
+    coef, known = nearest_model(values, found, terms, _AIM * good)
+    return Expansion(terms, coef[np.newaxis], np.array([found.bias])), known
+
+
+def state_of(
+    model: KernelExpansion, problem: Problem, dual: SolvedDual
+) -> tuple[KernelExpansion, _Vector]:
+    """Return the model of a single output, and its α."""
+    expansion = whole([dual], len(problem.rows))
+    return model_of(model.kernel, problem.rows, expansion), dual.alpha
