@@ -34,8 +34,7 @@ _SAMPLE = 2  # rows for each term of the budget, to begin with
 _FEWEST, _MOST = 1024, 8192
 _LEAST_OF_SIDE = 16  # rows
 _SMALLER = 4  # times, the sample before it, which tells how the number of support vectors grows
-_FORESEEN = 1.5  # times the support vectors that may be, those that a guess may have
-_ROUNDS = 30
+_PROGRESS, _PATIENCE = 0.9, 4  # of the gap is left, after so many rounds, where there is use in going on
 _ROUGH, _OF_GAP, _OF_GOAL = (
     0.05,
     0.1,
@@ -77,7 +76,8 @@ class Candidates:
         if bounds.foresees and not self._promises(size, bounds):
             return None
         chosen, gap, found = self._sample(size), np.inf, None
-        for _ in range(_ROUNDS):
+        best, since = np.inf, 0
+        while since < _PATIENCE:
             if len(chosen) > bounds.most_rows:
                 return None
             near = float(np.clip(_OF_GAP * gap, _OF_GOAL * bounds.goal, _ROUGH))
@@ -86,6 +86,8 @@ class Candidates:
                 return None
             show(found)
             gap = found.found.gap
+            since = 0 if gap < _PROGRESS * best else since + 1
+            best = min(best, gap)
             if gap <= bounds.goal or found.passes >= self._limits.max_passes:
                 break
             chosen = self._candidates(found, chosen)
@@ -107,7 +109,7 @@ class Candidates:
             counts.append(max(1, len(found.support)))
         power = np.clip(np.log(counts[1] / counts[0]) / np.log(_SMALLER), 0.0, 1.0)
         expected = counts[1] * (len(self._every) / size) ** power
-        return bool(expected <= _FORESEEN * bounds.most_support)
+        return bool(expected <= bounds.most_support)
 
     def _sample(self, size: int) -> _Indices:
         """Return about so many rows, evenly spread on either side; they hold those of smaller samples, and all that have an α."""

@@ -33,7 +33,7 @@ def precise_decision(
         return model.wide.decision(X, n_threads)
     found = sure_decision(model, X, doubtful or _none, n_threads)
     if exact.any():
-        found[exact] = model.wide.decision(X[np.flatnonzero(exact)], n_threads)
+        found[exact] = model.wide.decision(X[np.flatnonzero(exact)], n_threads, among=len(found))
     return found
 
 
@@ -48,7 +48,7 @@ def sure_decision(
     with np.errstate(over="ignore", invalid="ignore"):
         rows = np.flatnonzero(doubtful(values, _errors(model, X)))
     if len(rows):
-        values[rows] = model.wide.decision(X[rows], n_threads)
+        values[rows] = model.wide.decision(X[rows], n_threads, among=len(values))
     return values
 
 

@@ -127,7 +127,11 @@ class KernelExpansion:
     @cached_property
     def wide(self) -> Self:
         """The same model in double precision."""
-        return self if self.points.dtype == np.float64 else self.in_precision(np.float64)
+        if self.points.dtype == np.float64:
+            return self
+        wide = self.in_precision(np.float64)
+        wide.__dict__["_narrow"] = self  # whose order of the terms is good enough
+        return wide
 
     def __getstate__(self) -> Record:
         return self.record()  # and nothing that can be found anew
@@ -140,11 +144,14 @@ class KernelExpansion:
         points = self.points.astype(np.float64)
         return points if self.centre is None else points + self.centre
 
-    def decision(self, X: Any, n_threads: int = 1) -> NDArray[np.float64]:
-        """Return f_c(x) for every row of X, (rows, outputs). Memory beyond the result is bounded."""
+    def decision(self, X: Any, n_threads: int = 1, among: int | None = None) -> NDArray[np.float64]:
+        """Return f_c(x) for every row of X, (rows, outputs). Memory beyond the result is bounded.
+
+        X may be some `among` more rows, for which the terms were brought into an order that is of use here, too.
+        """
         rows = Rows(X, self.points.dtype.type, self.centre)
         values = np.zeros((len(rows), len(self.coef)))
-        evaluate = self._careful(self._sum_of_terms(len(rows)))
+        evaluate = self._careful(self._sum_of_terms(among or len(rows)))
         for_each(lambda chunk: evaluate(rows, chunk, values[chunk]), rows.chunks(), n_threads)
         values += self.bias
         return values
@@ -237,6 +244,10 @@ class KernelExpansion:
     @cached_property
     def _pruned(self) -> OrderedTerms | None:
         """The terms in an order in which many need not be evaluated; None: nearly all must be."""
+        narrow = self.__dict__.get("_narrow")
+        if narrow is not None:
+            known = narrow._pruned
+            return known and OrderedTerms(self.points, self.coef[0], self.kernel, known.order)
         return ordered_if_it_pays(self.points, self.coef[0], self.kernel)
 
     def _pruned_sums(self) -> _Evaluate:

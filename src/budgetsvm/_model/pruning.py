@@ -33,10 +33,16 @@ _ITERATIONS, _MEANS = 4, 3
 class OrderedTerms:
     """Terms in panels of near ones; `order[i]` says which stands at place i."""
 
-    def __init__(self, points: NDArray[Any], coef: NDArray[np.float64], kernel: Kernel) -> None:
+    def __init__(
+        self,
+        points: NDArray[Any],
+        coef: NDArray[np.float64],
+        kernel: Kernel,
+        order: NDArray[np.int64] | None = None,
+    ) -> None:
         self.kernel = kernel.core()
         lanes = _core.PANEL_BYTES // points.itemsize
-        self.order = near_together(points, lanes)
+        self.order = near_together(points, lanes) if order is None else order
         self.store = TermStore.of(points[self.order], coef[self.order], kernel, 0)
         self.n_panels = -(-len(points) // lanes)
         self.extents = *_extents(points[self.order], self.n_panels, kernel), self._log_weights()

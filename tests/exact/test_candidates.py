@@ -1,0 +1,212 @@
+"""The full problem on rows that may be support vectors: the same solution as of all rows, found where these are few."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles.certificates import check_certificate, check_primal
+from oracles.problems import blobs, moons, noisy_xor, weights
+from scipy import sparse
+from sklearn.svm import SVC, SVR
+
+from budgetsvm import BudgetSVC, BudgetSVR
+from budgetsvm._common.limits import OutOfTime
+from budgetsvm._exact.candidates import Candidates
+from budgetsvm._exact.solved import SolvedDual
+
+N, BUDGET = 3000, 400
+FULL, SPAN = "full problem", "span"
+QUIET: dict[str, Any] = {"C": 10.0, "gamma": 1.0, "budget": BUDGET, "random_state": 0}
+
+
+def quiet(seed: int = 0, n: int = N) -> tuple[Any, Any]:
+    """Data of which some two hundred rows are support vectors."""
+    return moons(n, seed, noise=0.15)
+
+
+def curve(n: int = N) -> tuple[Any, Any]:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-3, 3, (n, 2))
+    return X, np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.04 * rng.standard_normal(n)
+
+
+@pytest.fixture
+def attempts(monkeypatch: pytest.MonkeyPatch) -> list[SolvedDual | None]:
+    """What became of all attempts."""
+    found, solve = [], Candidates.solve
+
+    def spy(self: Candidates, *how: Any) -> SolvedDual | None:
+        found.append(solve(self, *how))
+        return found[-1]
+
+    monkeypatch.setattr(Candidates, "solve", spy)
+    return found
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_it_is_the_machine_of_scikit_learn(C: float, attempts: list[Any]) -> None:
+    X, y = quiet()
+    model = BudgetSVC(**{**QUIET, "C": C, "budget": 700}, tol=1e-5).fit(X, y)
+    other = SVC(C=C, gamma=1.0, tol=1e-5).fit(X, y)
+    assert attempts
+    assert model.certifies_ == FULL
+    assert model.n_iter_ == 0
+    assert len(model.support_vectors_) <= 700
+    check_certificate(model)
+    check_primal(model, X, y)
+    assert abs(model.decision_function(X) - other.decision_function(X)).max() < 0.1
+    assert np.mean(model.predict(X) == other.predict(X)) > 0.998
+
+
+def test_so_it_is_of_regression(attempts: list[Any]) -> None:
+    X, y = curve()
+    model = BudgetSVR(C=10.0, gamma=0.5, epsilon=0.1, budget=700, random_state=0).fit(X, y)
+    scale = model.target_scale_
+    other = SVR(C=10.0 / scale, gamma=0.5, epsilon=0.1 * scale, tol=1e-5)
+    other.set_params(C=10.0, epsilon=0.1).fit(X, (y - model.target_mean_) / scale)
+    assert len(attempts) == 1
+    assert model.certifies_ == FULL
+    check_certificate(model)
+    check_primal(model, X, y)
+    expected = model.target_mean_ + scale * other.predict(X)
+    assert abs(model.predict(X) - expected).max() < 0.05 * scale
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rare", [0.5, 0.01])
+def test_weights_and_rare_classes(rare: float, weighted: bool) -> None:
+    X, y = quiet(3)
+    keep = np.flatnonzero((y > 0) | (np.random.default_rng(0).random(N) < rare))
+    X, y = X[keep], y[keep]
+    own = weights(len(y), 1) if weighted else None
+    model = BudgetSVC(**QUIET).fit(X, y, own)
+    assert model.certifies_ == FULL
+    check_certificate(model)
+    check_primal(model, X, y, own)
+
+
+def test_dense_and_sparse_rows_threads_and_precision_do_not_matter() -> None:
+    X, y = quiet(1)
+    X = np.where(abs(X) < 0.2, 0.0, X)
+    options = {**QUIET, "tol": 1e-4}
+    one = BudgetSVC(**options, n_jobs=1).fit(X, y)
+    two = BudgetSVC(**options, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+    f = one.decision_function(X)
+    for other, rows in (
+        (BudgetSVC(**options), sparse.csr_array(X)),
+        (BudgetSVC(**options, precision="double"), X),
+        (BudgetSVC(**options), np.asfortranarray(X.astype(np.float32))),
+    ):
+        other.fit(rows, y)
+        assert other.certifies_ == FULL
+        assert abs(other.decision_function(rows) - f).max() < 0.05
+
+
+def test_copies_of_rows_and_a_sample_of_one_class_alone() -> None:
+    X, y = quiet(2, 500)
+    model = BudgetSVC(**QUIET).fit(np.repeat(X, 6, axis=0), np.repeat(y, 6))
+    assert model.certifies_ == FULL
+    check_primal(model, np.repeat(X, 6, axis=0), np.repeat(y, 6))
+    order = np.argsort(y, kind="stable")  # one class after the other
+    X, y = quiet(2)
+    order = np.argsort(y, kind="stable")
+    model = BudgetSVC(**QUIET).fit(X[order], y[order])
+    assert model.certifies_ == FULL
+
+
+def test_d_never_falls_and_the_gap_is_that_of_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[SolvedDual] = []
+    solve = Candidates.solve
+
+    def spy(self: Candidates, bounds: Any, budget: int, show: Any) -> SolvedDual | None:
+        return solve(self, bounds, budget, lambda now: (seen.append(now), show(now)))
+
+    monkeypatch.setattr(Candidates, "solve", spy)
+    X, y = quiet()
+    BudgetSVC(**QUIET).fit(X, y)
+    assert len(seen) >= 3
+    duals = np.array([one.found.dual for one in seen])
+    assert (np.diff(duals) > -1e-6 * duals[-1]).all()
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    signs = np.where(y == y.max(), 1.0, -1.0)
+    for one in seen:
+        f = K @ one.beta
+        np.testing.assert_allclose(one.f, f, atol=1e-3)
+        primal = 0.5 * one.beta @ f + 10 * np.maximum(0, 1 - signs * (f + one.bias)).sum()
+        assert one.found.primal == pytest.approx(primal, rel=1e-4)
+        assert abs(one.beta.sum()) < 1e-6 * abs(one.beta).sum()
+
+
+def test_noise_is_seen_before_any_work_is_done(
+    monkeypatch: pytest.MonkeyPatch, attempts: list[Any]
+) -> None:
+    rounds: list[int] = []
+    look = Candidates._round
+    monkeypatch.setattr(
+        Candidates, "_round", lambda self, *how: rounds.append(1) or look(self, *how)
+    )
+    X, y = noisy_xor(N, 0, flips=0.3)
+    model = BudgetSVC(C=1.0, budget=300, random_state=0).fit(X, y)
+    assert attempts == [None]
+    assert rounds == []
+    assert model.certifies_ == SPAN
+    assert model.n_iter_ > 0
+
+
+def test_who_asks_for_epochs_gets_them(attempts: list[Any]) -> None:
+    X, y = quiet()
+    model = BudgetSVC(**QUIET, epochs=2).fit(X, y)
+    assert attempts == []
+    assert model.n_iter_ >= 2
+
+
+def test_a_few_more_support_vectors_than_terms() -> None:
+    X, y = blobs(4000, 5, 0, distance=4.0)
+    whole = BudgetSVC(C=10.0, gamma=0.3, budget=900, random_state=0).fit(X, y)
+    count = len(whole.support_vectors_)
+    assert whole.certifies_ == FULL
+    assert count > 300
+    fewer = BudgetSVC(C=10.0, gamma=0.3, budget=int(count / 1.3), random_state=0).fit(X, y)
+    assert fewer.certifies_ == FULL
+    assert len(fewer.support_vectors_) <= count / 1.3
+    check_certificate(fewer)
+    check_primal(fewer, X, y)
+    assert fewer.objective_[1] == pytest.approx(whole.objective_[1], rel=2e-3)
+    np.testing.assert_allclose(X[fewer.support_], fewer.support_vectors_, atol=1e-5)
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-4])
+def test_the_tolerance_is_kept(tol: float) -> None:
+    X, y = quiet()
+    model = BudgetSVC(**QUIET, tol=tol).fit(X, y)
+    assert model.converged_
+    assert model.duality_gap_ <= tol
+    check_primal(model, X, y)
+
+
+def test_without_time_both_phases_have_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: Any) -> None:
+        raise OutOfTime
+
+    monkeypatch.setattr(Candidates, "solve", late)
+    X, y = quiet()
+    model = BudgetSVC(**QUIET, time_limit=60).fit(X, y)
+    assert model.n_iter_ > 0
+    assert model.converged_
+
+
+def test_no_memory_for_the_candidates_is_no_reason_to_fail(attempts: list[Any]) -> None:
+    X, y = quiet()
+    model = BudgetSVC(**QUIET, memory_limit=2_000_000).fit(X, y)
+    assert attempts == [None]
+    assert model.converged_
+
+
+def test_fitting_again_with_another_C() -> None:
+    X, y = quiet()
+    model = BudgetSVC(**QUIET, warm_start=True).fit(X, y)
+    model.set_params(C=30.0).fit(X, y)
+    alone = BudgetSVC(**{**QUIET, "C": 30.0}).fit(X, y)
+    assert model.certifies_ == alone.certifies_ == FULL
+    assert model.objective_[0] == pytest.approx(alone.objective_[0], rel=5e-3)
