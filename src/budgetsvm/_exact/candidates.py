@@ -31,10 +31,14 @@ Show = Callable[[SolvedDual], None]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: its multiples are evenly spread
 _SAMPLE = 2  # rows for each term of the budget, to begin with
-_FEWEST, _MOST = 1024, 8192
+_FEWEST, _MOST = 512, 2048
 _LEAST_OF_SIDE = 16  # rows
 _SMALLER = 4  # times, the sample before it, which tells how the number of support vectors grows
-_PROGRESS, _PATIENCE = 0.9, 4  # of the gap is left, after so many rounds, where there is use in going on
+_SLOWER = 0.03  # of that power is lost whenever the rows double
+_PROGRESS, _PATIENCE = (
+    0.9,
+    4,
+)  # of the gap is left, after so many rounds, where there is use in going on
 _ROUGH, _OF_GAP, _OF_GOAL = (
     0.05,
     0.1,
@@ -50,7 +54,7 @@ class Bounds:
     goal: float
     most_rows: int
     most_support: int
-    foresees: bool  #: whether to give up as soon as there will be too many
+    most_expected: float  #: support vectors, by a look at a sample
 
 
 class Candidates:
@@ -73,7 +77,7 @@ class Candidates:
     def solve(self, bounds: Bounds, budget: int, show: Show) -> SolvedDual | None:
         """Solve the problem; None: it takes too many rows or terms. What a few rounds have not solved is returned as it is."""
         size = min(len(self._every), int(np.clip(_SAMPLE * budget, _FEWEST, _MOST)))
-        if bounds.foresees and not self._promises(size, bounds):
+        if np.isfinite(bounds.most_expected) and not self._promises(size, bounds):
             return None
         chosen, gap, found = self._sample(size), np.inf, None
         best, since = np.inf, 0
@@ -108,8 +112,9 @@ class Candidates:
             self._beta[chosen] = found.beta
             counts.append(max(1, len(found.support)))
         power = np.clip(np.log(counts[1] / counts[0]) / np.log(_SMALLER), 0.0, 1.0)
-        expected = counts[1] * (len(self._every) / size) ** power
-        return bool(expected <= bounds.most_support)
+        doublings = np.log2(len(self._every) / size)
+        expected = counts[1] * 2 ** (power * max(0.5, 1 - _SLOWER * doublings) * doublings)
+        return bool(expected <= bounds.most_expected)
 
     def _sample(self, size: int) -> _Indices:
         """Return about so many rows, evenly spread on either side; they hold those of smaller samples, and all that have an α."""

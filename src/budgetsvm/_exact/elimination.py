@@ -27,7 +27,7 @@ _Matrix = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
 #: Terms, whose Hessian takes a second to invert: of more, nothing is left out in this way.
-MOST = 4096
+MOST = 3000
 _WIDTH = 0.05  # ε, in units of the margin
 _AT_ONCE = 64  # that go, before the whole of H⁻¹ follows
 _POOL = 4  # times these, candidates for that: corrections of rank one are theirs alone
@@ -39,15 +39,21 @@ _RIDGE, _MORE = (
 
 def without_some(
     values: ValuesAnew, solved: SolvedDual, count: int
-) -> tuple[Expansion, Certificate]:
-    """Return a model with `count` of the terms of a solution, and its certificate: D is that of the solution."""
+) -> tuple[Expansion, Certificate] | None:
+    """Return a model with `count` of the terms of a solution, and its certificate: D is that of the solution.
+
+    None: rounding errors are all that can be seen of the Hessian.
+    """
     targets, terms = solved.targets, solved.support
     coef, box = solved.beta[terms], targets.box[terms]
     hessian = values.gram(terms).astype(np.float64)
     free = np.flatnonzero(abs(coef) < box)
     on_margin = hessian[free] * np.sqrt(box[free] / (2 * _WIDTH * margin(targets)))[:, np.newaxis]
     hessian += on_margin.T @ on_margin
-    stay, coef = eliminate(hessian, coef, count, values.limits)
+    try:
+        stay, coef = eliminate(hessian, coef, count, values.limits)
+    except LinAlgError:
+        return None
     terms = terms[stay]
     f = values.sums(terms, coef)
     bias = best_shift(targets, 0.0, f)

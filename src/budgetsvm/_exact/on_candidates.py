@@ -24,7 +24,7 @@ from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._exact.values.anew import ValuesAnew
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.outlook import share_by_gap
-from budgetsvm._polish.polish import Outcome, Polishing
+from budgetsvm._polish.polish import Outcome, Polishing, polish_model
 from budgetsvm._problem.problem import Problem
 from budgetsvm._problem.rows import kernel_diagonal
 from budgetsvm.kernels import Kernel, Sigmoid
@@ -38,7 +38,8 @@ _MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _NEAR, _CLOSE, _ENOUGH, _OF_TOLERANCE = 0.1, 1e-3, 0.25, 0.9
 _AIM = 0.5  # of the gap that will do, where terms are left out
 _LEAST_TERMS = 256  # with fewer of them, both phases take next to no time
-_MORE_SUPPORT = 1.5  # times the terms, the support vectors of which some can be left out
+# Times the terms, the support vectors that may be expected, and that may be in the end: some can be left out.
+_EXPECTED, _AT_MOST = 4 / 3, 1.5
 
 
 def is_scarce(budget: int, n: int) -> bool:
@@ -64,9 +65,10 @@ def solve_on_candidates(
     """Solve the full problem on the rows that may be support vectors; None: they are too many, or cannot be left out."""
     limits, observer, n = how.limits, how.observer, len(problem.rows)
     scarce, size = is_scarce(budget, n), np.dtype(problem.rows.dtype).itemsize
-    most = int(_MORE_SUPPORT * budget) if scarce else n
     room = int((held_bytes(limits) / size) ** 0.5)
     goal = min(_CLOSE, _NEAR * limits.tol)
+    few, more = (max(budget, min(int(by * budget), MOST)) for by in (_EXPECTED, _AT_MOST))
+    bounds = Bounds(goal, room, more, few) if scarce else Bounds(goal, room, n, np.inf)
     observer.expect(tasks(problem, budget, limits.n_threads))
     observer.in_task(CLIMB)
 
@@ -76,10 +78,10 @@ def solve_on_candidates(
         objective = now.found.primal, now.found.dual
         observer.in_polish(PolishMoment(now.found.gap, now.passes, objective, state))
 
-    how = replace(how, limits=replace(limits, deadline=min(limits.deadline, limits.doubtful)))
+    in_time = replace(limits, deadline=min(limits.deadline, limits.doubtful))
     with suppress(OutOfTime):
-        way = Candidates(model.kernel, problem, how.limits, alpha)
-        found = way.solve(Bounds(goal, room, most, foresees=scarce), budget, show)
+        way = Candidates(model.kernel, problem, in_time, alpha)
+        found = way.solve(bounds, budget, show)
         if found is not None and found.found.gap <= _ENOUGH * limits.tol:
             return _outcome_of_candidates(model, problem, how, found, budget)
     return None
@@ -88,7 +90,11 @@ def solve_on_candidates(
 def _outcome_of_candidates(
     model: KernelExpansion, problem: Problem, how: Polishing, found: SolvedDual, budget: int
 ) -> Outcome | None:
-    """Return a model of no more terms than the budget, certified; None: those to be left out would cost too much."""
+    """Return a model of no more terms than the budget, certified; None: those to be left out would cost too much.
+
+    Where leaving out costs more than the tolerance, the terms that are left are still better than those that phase 1 learns: the
+    certificate is one of their span, then.
+    """
     if len(found.support) <= budget:
         how.observer.in_task(CERTIFY)
         return outcome_of_blocks(model, problem, how, SolvedDuals.joined([found]))
@@ -97,8 +103,10 @@ def _outcome_of_candidates(
     good = _OF_TOLERANCE * how.limits.tol
     few = len(found.support) <= MOST
     fewer = without_some(values, found, budget) if few else _near_by(values, found, budget, good)
-    if fewer is None or fewer[1].gap > good:
+    if fewer is None or (fewer[1].gap > good and not few):
         return None
+    if fewer[1].gap > good:
+        return polish_model(model_of(model.kernel, problem.rows, fewer[0]), problem, how, None)
     how.observer.in_task(CERTIFY)
     return outcome_of_fewer(model, problem, how, found, fewer)
 

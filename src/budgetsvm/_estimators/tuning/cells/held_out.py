@@ -42,9 +42,7 @@ class _KnownRows(KernelExpansion):
 
     known: HeldOutRows
 
-    def decision(
-        self, X: Any, n_threads: int = 1, among: int | None = None
-    ) -> NDArray[np.float64]:
+    def decision(self, X: Any, n_threads: int = 1, among: int | None = None) -> NDArray[np.float64]:
         """Return f_c(x) for every row of X, as any model does; scorers may ask for other rows, too."""
         if _equal(X, self.known.X):
             return self.known.decision(self)
