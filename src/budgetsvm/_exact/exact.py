@@ -17,16 +17,16 @@ from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascent, tasks
 from budgetsvm._exact.blocks import held_values, solve_blocks, suits
-from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
-from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
-from budgetsvm._exact.kept import Kept
-from budgetsvm._exact.on_candidates import (
+from budgetsvm._exact.candidates.attempt import (
     held_bytes,
     is_scarce,
     may_have_few_terms,
     solve_on_candidates,
     state_of,
 )
+from budgetsvm._exact.certified import certified_outcome, outcome_of_blocks
+from budgetsvm._exact.fewer_terms import Expansion, choose_terms, fewer_terms
+from budgetsvm._exact.kept import Kept
 from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._polish.certificate.in_double import in_double
@@ -51,18 +51,25 @@ _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are lef
 
 
 def worth_trying(
-    problem: Problem, kernel: Kernel, budget: int, limits: Limits, *, intercept: bool
+    problem: Problem,
+    kernel: Kernel,
+    budget: int,
+    limits: Limits,
+    *,
+    intercept: bool,
+    at_will: bool = True,
 ) -> bool:
-    """Whether the full problem, with at least one row in `LEAST_SHARE` as a term, is worth a try.
+    """Whether the full problem is worth a try. With a small budget, only if phase 1 is not what somebody asks for (`at_will`).
 
     It must fit into memory, and cost no more than both phases would; and it must be convex. With a bias that costs nothing Σ_i α_i y_i
     is zero: then a constant more or less in the kernel does not matter, and of its matrix the centred one is what counts.
     """
     n = len(problem.rows)
+    if is_scarce(budget, n):
+        return at_will and may_have_few_terms(problem, kernel, budget, intercept=intercept)
     targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
-    if isinstance(kernel, Sigmoid):  # which is not positive definite
-        return False
-    if isinstance(targets, ClassTargets) and targets.coupled:
+    coupled = isinstance(targets, ClassTargets) and targets.coupled
+    if coupled or isinstance(kernel, Sigmoid):  # which is not positive definite
         return False
     if isinstance(targets.loss, Logistic) and n > budget:  # every row is a support vector
         return False
@@ -147,10 +154,7 @@ def solve_exactly(
             return found
         if problem.rows.dtype == np.float32 and how.may_widen and not how.limits.late():
             problem = in_double(problem)
-            tries = scarce or worth_trying(
-                problem, model.kernel, budget, how.limits, intercept=how.intercept
-            )
-            if tries:
+            if worth_trying(problem, model.kernel, budget, how.limits, intercept=how.intercept):
                 found = better_outcome(found, attempt(problem, found.polished.alpha))
     # What is not done is better than nothing, but not where phase 1 would find something.
     return found if found.polished.converged or len(problem.rows) <= budget else None

@@ -145,10 +145,7 @@ class KernelExpansion:
         return points if self.centre is None else points + self.centre
 
     def decision(self, X: Any, n_threads: int = 1, among: int | None = None) -> NDArray[np.float64]:
-        """Return f_c(x) for every row of X, (rows, outputs). Memory beyond the result is bounded.
-
-        X may be some `among` more rows, for which the terms were brought into an order that is of use here, too.
-        """
+        """Return f_c(x) for every row of X, which may be some `among` more, (rows, outputs). Memory beyond the result is bounded."""
         rows = Rows(X, self.points.dtype.type, self.centre)
         values = np.zeros((len(rows), len(self.coef)))
         evaluate = self._careful(self._sum_of_terms(among or len(rows)))

@@ -18,7 +18,6 @@ from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
 from budgetsvm._estimators.user_input import AUTO, SCALED, check_penalty, generator
 from budgetsvm._exact.exact import better_outcome, solve_exactly, worth_trying
-from budgetsvm._exact.on_candidates import is_scarce, may_have_few_terms
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
 from budgetsvm._learn.learn import learn_terms, phase_of, reduce_to_budget, visits_of_epochs
@@ -138,12 +137,10 @@ class BudgetMachine(CallbackSupport, FittedMachine):
             return False
         if known and getattr(self, "certifies_", FULL) == SPAN:
             return False
-        if is_scarce(self._most_terms, len(problem.rows)):
-            return self.epochs == AUTO and may_have_few_terms(
-                problem, self._expansion.kernel, self._most_terms, intercept=self._has_bias
-            )
         limits, kernel = self._limits(training, look_up=False), self._expansion.kernel
-        return worth_trying(problem, kernel, self._most_terms, limits, intercept=self._has_bias)
+        bias, at_will = self._has_bias, self.epochs == AUTO
+        budget = self._most_terms
+        return worth_trying(problem, kernel, budget, limits, intercept=bias, at_will=at_will)
 
     def _train_exactly(self, problem: Problem, training: Training) -> Outcome:
         """Solve the full problem where all rows may be terms, in one way or the other."""

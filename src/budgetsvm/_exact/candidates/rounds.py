@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits
 from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._exact.blocks import solve_blocks
+from budgetsvm._exact.candidates.elimination import margin
 from budgetsvm._exact.dual import Certificate
-from budgetsvm._exact.elimination import margin
 from budgetsvm._exact.solved import SolvedDual
 from budgetsvm._exact.values.anew import ValuesAnew
 from budgetsvm._polish.lines.shift import best_shift

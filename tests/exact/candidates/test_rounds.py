@@ -11,7 +11,7 @@ from sklearn.svm import SVC, SVR
 
 from budgetsvm import BudgetSVC, BudgetSVR
 from budgetsvm._common.limits import OutOfTime
-from budgetsvm._exact.candidates import Candidates
+from budgetsvm._exact.candidates.rounds import Candidates
 from budgetsvm._exact.solved import SolvedDual
 
 N, BUDGET = 3000, 400

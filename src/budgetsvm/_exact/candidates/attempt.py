@@ -1,6 +1,6 @@
 """The full problem where its support vectors may be few beside the rows, however few terms there are beside these.
 
-Both phases take many passes over n rows and B terms. On candidates (`candidates.py`) the full problem takes a few over n rows and as many
+Both phases take many passes over n rows and B terms. On candidates (`rounds.py`) the full problem takes a few over n rows and as many
 support vectors as there are. So it is solved where these are no more than the terms, or half as many again: then some can
 be left out, as a rule. A small sample tells, before any work is done.
 """
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from budgetsvm._common.limits import Limits, OutOfTime
 from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, tasks
 from budgetsvm._exact.blocks import suits
-from budgetsvm._exact.candidates import Bounds, Candidates
+from budgetsvm._exact.candidates.elimination import MOST, without_some
+from budgetsvm._exact.candidates.rounds import Bounds, Candidates
 from budgetsvm._exact.certified import outcome_of_blocks, outcome_of_fewer
 from budgetsvm._exact.dual import Certificate
-from budgetsvm._exact.elimination import MOST, without_some
 from budgetsvm._exact.fewer_terms import Expansion, choose_terms, model_of, nearest_model, whole
 from budgetsvm._exact.solved import SolvedDual, SolvedDuals
 from budgetsvm._exact.values.anew import ValuesAnew

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from budgetsvm._common.limits import Limits
-from budgetsvm._exact import elimination
-from budgetsvm._exact.elimination import eliminate
+from budgetsvm._exact.candidates import elimination
+from budgetsvm._exact.candidates.elimination import eliminate
 
 LIMITS = Limits(0.01, 99, np.inf, 1e9, 1)
 
