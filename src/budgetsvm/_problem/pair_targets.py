@@ -103,6 +103,39 @@ def _wins(first: NDArray[np.bool_], n_classes: int) -> _Matrix:
     return np.asarray(first @ incidence - lost_all)
 
 
+def head_to_head(values: _Matrix, n_classes: int) -> NDArray[np.intp]:
+    """Return for every row the class that wins most pairs and, of several, most clearly against each other."""
+    found, sums, tied = _of_tied(values, n_classes)
+    found[tied] = sums.argmax(axis=1)
+    return found
+
+
+def near_head_to_head(values: _Matrix, n_classes: int, errors: _Matrix) -> NDArray[np.bool_]:
+    """Say of which rows the class may be another one of those that win as many pairs, if values are off by so much."""
+    _, sums, tied = _of_tied(values, n_classes)
+    second, first = np.partition(sums, -2, axis=1)[:, -2:].T
+    most = np.broadcast_to(2 * n_classes * errors.max(axis=1), len(values))
+    found = np.zeros(len(values), np.bool_)
+    found[tied] = ~(first - second >= most[tied])
+    return found
+
+
+def _of_tied(values: _Matrix, n_classes: int) -> tuple[NDArray[np.intp], _Matrix, NDArray[np.intp]]:
+    """Return for every row the first class that wins most pairs; and for the rows of several, and every class, the sum
+    of its values against these alone, -inf for a class that wins fewer, and which rows these are.
+
+    Two such classes have a pair of their own, which decides. What they are worth against a third one, that won less, is
+    mostly about rows that are far away, and counts for nothing here.
+    """
+    wins = _wins(values >= 0, n_classes)
+    best = wins == wins.max(axis=1, keepdims=True)
+    tied = np.flatnonzero(np.count_nonzero(best, axis=1) > 1)
+    best, (first, second) = best[tied], pairs_of(n_classes).T
+    known = np.clip(values[tied], -_LARGEST, _LARGEST)  # infinity times 0 is not a number
+    sums = np.where(best[:, first] & best[:, second], known, 0.0) @ _incidence(n_classes).T
+    return wins.argmax(axis=1), np.where(best, sums, -np.inf), tied
+
+
 def first_winners(values: _Matrix, n_classes: int, order: _Indices | None) -> NDArray[np.intp]:
     """Return for every row the class that wins most pairs and, of several, comes first: as LIBSVM has it.
 
