@@ -56,9 +56,9 @@ def of_known_pairs(
     bias: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return rows @ weights.T + bias, (rows, pairs), of the pairs that a row knows of; zero elsewhere."""
-    values, incidence = np.zeros((len(rows), len(weights))), _incidence(n_classes)
+    values = np.zeros((len(rows), len(weights)))
     for a in range(n_classes):
-        places, mine = np.flatnonzero(labels == a), np.flatnonzero(incidence[a])
+        places, mine = np.flatnonzero(labels == a), _pairs_with(n_classes)[a]
         known = rows[places] @ weights[mine].T
         values[np.ix_(places, mine)] = known if bias is None else known + bias[mine]
     return values
@@ -72,6 +72,17 @@ def _incidence(n_classes: int) -> _Matrix:
     matrix[pairs[:, 0], numbers], matrix[pairs[:, 1], numbers] = 1.0, -1.0
     matrix.flags.writeable = False
     return matrix
+
+
+@cache
+def _pairs_with(n_classes: int) -> _Indices:
+    """Return which pairs every class is in, in their order, (classes, classes - 1)."""
+    numbers = np.zeros((n_classes, n_classes), np.int64)
+    first, second = pairs_of(n_classes).T
+    numbers[first, second] = numbers[second, first] = np.arange(len(first))
+    found = numbers[~np.eye(n_classes, dtype=np.bool_)].reshape(n_classes, n_classes - 1)
+    found.flags.writeable = False
+    return found
 
 
 def differences(of_classes: _Matrix, n_classes: int) -> _Matrix:
@@ -208,7 +219,7 @@ class PairTargets(ClassTargets):
         """Return what every row costs, given the values (rows, outputs): only those of its pairs count."""
         total, incidence = np.zeros(len(self)), _incidence(self.n_classes)
         for a, rows in enumerate(self.rows_of_classes):
-            mine = np.flatnonzero(incidence[a])
+            mine = _pairs_with(self.n_classes)[a]
             step = rows_at_once(len(mine))
             for some in (rows[i : i + step] for i in range(0, len(rows), step)):
                 slack = self.loss.target - values[np.ix_(some, mine)] * incidence[a, mine]
