@@ -12,7 +12,7 @@ from tools.peers.compiled import Compiled
 
 import budgetsvm
 from budgetsvm import BudgetSVC, to_c, to_libsvm, to_onnx
-from budgetsvm._problem.pair_targets import first_winners, head_to_head, votes
+from budgetsvm._problem.pair_targets import first_winners, head_to_head, near_head_to_head, votes
 
 ROWS = np.zeros((1, 2))
 
@@ -122,11 +122,30 @@ def test_head_to_head_in_plain_words() -> None:
     assert others > 50  # the sums of all values say something else
 
 
-def test_two_tied_classes_are_decided_by_their_pair() -> None:
+def test_two_tied_classes_are_decided_by_their_pair(tmp_path: Path) -> None:
     # Of (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3): the first two win two pairs each, and 1 beats 0.
     values = np.array([[-0.1, 9.0, 9.0, 0.1, -0.1, 0.1]])
     assert head_to_head(values, 4)[0] == 1
     assert votes(values, 4).argmax() == first_winners(values, 4, None)[0] == 0
+    path = tmp_path / "a"
+    path.write_bytes(constant(values[0], (2, 4, 6, 8)))
+    machine = budgetsvm.load(path)
+    expected = {False: 2, True: 2, BudgetSVC().break_ties: 4}
+    for rule, label in expected.items():
+        machine.set_params(break_ties=rule)
+        assert machine.predict(ROWS)[0] == label
+        assert machine.classes_[machine.decision_function(ROWS).argmax()] == label
+
+
+def test_where_rounding_may_decide_among_three() -> None:
+    """The pairs of three classes in a circle, all of which win two, and a fourth that wins none."""
+    circle = [1.0, -1.0, 5.0, 1.0, 5.0, 5.0]  # 0 beats 1 beats 2 beats 0
+    two = [0.001, 1.0, -1.0, 1.0, 1.0, 1.0]
+    values = np.array([circle, circle, two])
+    values[:2, 0] += [1e-4, 0.5]  # of which one is less than errors are
+    errors = np.full((1, 6), 1e-3)
+    assert near_head_to_head(values, 4, errors).tolist() == [True, False, False]
+    assert near_head_to_head(values, 4, np.full((3, 6), 1e-9)).tolist() == [False] * 3
 
 
 def _by_libsvm(row: Any, n_classes: int, order: Any) -> int:
