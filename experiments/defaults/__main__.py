@@ -3,6 +3,7 @@
     BUDGETSVM_DATA=... python -m experiments.defaults bias      # two classes: a bias, or none
     BUDGETSVM_DATA=... python -m experiments.defaults classes   # many classes: which problem, loss and bias
     BUDGETSVM_DATA=... python -m experiments.defaults grid      # C × gamma against SVC
+    BUDGETSVM_DATA=... python -m experiments.defaults ties      # what decides where classes win equally many pairs
 
 Accuracies on test rows in percent, with C = 1 and, under --tuned, the best of some C by cross-validation on
 a part of the rows; CPU seconds of a fit and of a prediction, in one thread.
@@ -26,6 +27,8 @@ from sklearn.svm import SVC
 
 from budgetsvm import BudgetSVC
 from experiments.defaults.data import GRID, MANY, TWO, Split
+from experiments.defaults.tied import print_rules
+from experiments.defaults.tied_sets import SETS
 
 _SEEDS = 3
 _CS = [0.1, 1.0, 10.0, 100.0]
@@ -38,18 +41,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("table", choices=["bias", "classes", "grid"])
+    parser.add_argument("table", choices=["bias", "classes", "grid", "ties"])
     parser.add_argument("--tuned", action="store_true", help="choose C, too")
-    parser.add_argument("--only", default="", help="data sets, e.g. letter,usps")
+    parser.add_argument(
+        "--only", default="", help="data sets, e.g. letter,usps; of ties, with semicolons"
+    )
     parser.add_argument("--budget", type=int, default=500, help="of the grid")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    sets = {"bias": TWO, "classes": MANY, "grid": GRID}[given.table]
-    chosen = {
-        name: make for name, make in sets.items() if not given.only or name in given.only.split(",")
-    }
+    sets: dict[str, Any] = {"bias": TWO, "classes": MANY, "grid": GRID, "ties": SETS}[given.table]
+    separator = ";" if given.table == "ties" else ","
+    only = given.only.split(separator)
+    chosen = {name: make for name, make in sets.items() if not given.only or name in only}
     for name, make in chosen.items():
-        if given.table == "grid":
+        if given.table == "ties":
+            print_rules(name, *make())
+        elif given.table == "grid":
             print_grid(name, make(), given.budget)
         else:
             print_machines(name, make(), machines(given.table), tuned=given.tuned)

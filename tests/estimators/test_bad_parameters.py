@@ -48,7 +48,7 @@ OF_CLASSIFIERS = [
         {"multi_class": "weston-watkins", "loss": "logistic"},
         "'weston-watkins' needs loss='hinge', not 'logistic'",
     ),
-    ({"break_ties": "first"}, "break_ties must be True or False, not 'first'"),
+    ({"break_ties": "first"}, "break_ties must be True, False or 'head_to_head', not 'first'"),
     ({"C": 0}, "C must be a finite number > 0, not 0"),
     ({"C": -1.5}, "C must be .* not -1.5"),
     ({"C": np.nan}, "C must be .* not nan"),

@@ -11,11 +11,19 @@ from budgetsvm import BudgetOneClassSVM, BudgetSVC, BudgetSVR, compress, to_c, t
 
 WIDTH = 5000
 KINDS = [
-    BudgetSVC(budget=40, gamma=0.5, random_state=0),
-    BudgetSVC(budget=40, multi_class="ovo", gamma=0.5, random_state=0),
+    BudgetSVC(budget=40, gamma=0.5, break_ties=False, random_state=0),
+    BudgetSVC(budget=40, multi_class="ovo", gamma=0.5, break_ties=False, random_state=0),
     BudgetSVR(budget=40, gamma=0.5, random_state=0),
     BudgetOneClassSVM(budget=40, gamma=0.5, random_state=0),
-    BudgetSVC(budget=40, kernel="poly", degree=2, gamma=1.0, coef0=1.0, random_state=0),
+    BudgetSVC(
+        budget=40,
+        kernel="poly",
+        degree=2,
+        gamma=1.0,
+        coef0=1.0,
+        break_ties=False,
+        random_state=0,
+    ),
 ]
 
 

@@ -61,7 +61,7 @@ def _machines() -> list[Any]:
     return [
         BudgetSVC(**few).fit(X, two),
         BudgetSVC(**few, loss="logistic").fit(X, two.astype(int)),
-        BudgetSVC(**few, multi_class="ovo").fit(X, y),
+        BudgetSVC(**few, multi_class="ovo", break_ties=False).fit(X, y),
         BudgetSVC(**few, kernel="poly", degree=2, maintenance="remove").fit(X, np.where(two, 7, 3)),
         BudgetSVR(**few).fit(X, X[:, 0]),
         BudgetOneClassSVM(**few).fit(X),

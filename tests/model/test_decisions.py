@@ -107,10 +107,10 @@ def test_all_that_is_returned_is_as_precise() -> None:
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
-@pytest.mark.parametrize("break_ties", [True, False])
+@pytest.mark.parametrize("break_ties", ["head_to_head", True, False])
 @pytest.mark.parametrize("C", [1e-3, 1000.0])
 def test_the_predicted_class_has_the_largest_value(
-    multi_class: str, break_ties: bool, C: float
+    multi_class: str, break_ties: Any, C: float
 ) -> None:
     model = rounded(multi_class=multi_class, break_ties=break_ties, C=C).fit(X, FOUR)
     low, high = X[RNG.choice(len(X), 2000)], X[RNG.choice(len(X), 2000)]

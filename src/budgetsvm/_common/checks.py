@@ -51,11 +51,15 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(message)
 
 
-def check_truth(name: str, value: object) -> bool:
-    """Return value as a bool, or say that it is none: 'False' would be as good as True."""
+def check_truth(name: str, value: object, *others: str) -> bool:
+    """Return value as a bool, or say that it is none: 'False' would be as good as True. `others` are, and may be given."""
+    if isinstance(value, str) and value in others:
+        return True
     if not (
         isinstance(value, bool | np.bool_) or (isinstance(value, Integral) and value in (0, 1))
     ):
-        message = f"{name} must be True or False, not {value!r}"
+        *first, last = "True", "False", *map(repr, others)
+        choices = f"{', '.join(first)} or {last}"
+        message = f"{name} must be {choices}, not {value!r}"
         raise TypeError(message)
     return bool(value)

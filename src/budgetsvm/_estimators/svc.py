@@ -15,7 +15,7 @@ from budgetsvm._estimators.documentation import documented
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import all_or_nothing, watched
 from budgetsvm._estimators.streaming.machine import StreamingMachine
-from budgetsvm._estimators.svc_prediction import ClassPrediction
+from budgetsvm._estimators.svc_prediction import HEAD_TO_HEAD, ClassPrediction
 from budgetsvm._estimators.tuning.tune import tune
 from budgetsvm._estimators.user_input import (
     Bias,
@@ -67,10 +67,10 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What ``decision_function`` returns where `multi_class` is "ovo": a value for each class, or for each pair
         of classes. Otherwise it has no effect.
-    break_ties : bool, default=False
-        Where `multi_class` is "ovo" and several classes win equally many pairs: whether the values of the pairs decide.
-        If not, it is the first of these classes, as for ``SVC`` and for LIBSVM (of whose models it is the one that
-        comes first there).
+    break_ties : {"head_to_head", True, False}, default="head_to_head"
+        What decides where `multi_class` is "ovo" and several classes win equally many pairs: the values of the pairs of
+        these classes; True: the values of all their pairs, as for ``SVC``. False: it is the first of these classes, as by
+        default for ``SVC``, and for LIBSVM (of whose models it is the one that comes first there).
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight.
 
@@ -108,7 +108,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
     C: Penalty
     multi_class: str
     decision_function_shape: str
-    break_ties: bool
+    break_ties: bool | Literal["head_to_head"]
     class_weight: dict[Any, float] | Literal["balanced"] | None
 
     _may_be_tuned: ClassVar[bool] = True
@@ -120,7 +120,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         loss: Any = "hinge",
         multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
-        break_ties: bool = False,
+        break_ties: bool | Literal["head_to_head"] = HEAD_TO_HEAD,
         kernel: Any = "rbf",
         gamma: Gamma = "scale",
         degree: int = 3,
@@ -252,7 +252,7 @@ class BudgetSVC(ClassPrediction, ClassifierMixin, StreamingMachine):
         check_penalty(self.C, may_be_tuned=True)
         check_choice("multi_class", self.multi_class, ("ovo", "ovr", "weston-watkins"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
-        check_truth("break_ties", self.break_ties)
+        check_truth("break_ties", self.break_ties, HEAD_TO_HEAD)
         check_class_weight(self.class_weight)
         if self.multi_class == "weston-watkins" and not isinstance(make_loss(self.loss), Hinge):
             message = f"multi_class='weston-watkins' needs loss='hinge', not {self.loss!r}"

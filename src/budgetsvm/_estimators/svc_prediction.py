@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import scipy  # whose parts are imported when they are used
@@ -21,6 +21,8 @@ from budgetsvm._polish.polish import Outcome
 from budgetsvm._problem.pair_targets import (
     PairTargets,
     first_winners,
+    head_to_head,
+    near_head_to_head,
     pairs_of,
     rows_at_once,
     votes,
@@ -28,6 +30,9 @@ from budgetsvm._problem.pair_targets import (
 from budgetsvm._problem.targets import Targets
 from budgetsvm.losses import BY_NAME, Logistic
 
+HEAD_TO_HEAD: Final = (
+    "head_to_head"  #: classes that win equally many pairs are compared with each other
+)
 _RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
 _SYSTEMS = 1 << 20  # numbers of linear systems that are solved together
 _NO_SIGMOID = (
@@ -58,7 +63,7 @@ class ClassPrediction(BudgetMachine):
 
     loss: Any
     decision_function_shape: str = "ovr"  # of a pickle that is older than this
-    break_ties: bool = True  # the same
+    break_ties: bool | str = True  # the same
     classes_: NDArray[Any]
     _n_support: NDArray[np.int32]
     #: The order in which ties go to classes, of a model of LIBSVM; None: that of `classes_`.
@@ -188,8 +193,10 @@ class ClassPrediction(BudgetMachine):
         if not self._pairwise and values.shape[1] > 1:
             return near_each_other(values, errors)
         found = near_zero(values, errors)
-        if self._pairwise and self.break_ties:  # by sums of values of fewer pairs than classes
-            n_classes = len(self.classes_)
+        n_classes = len(self.classes_)
+        if self._pairwise and self.break_ties == HEAD_TO_HEAD:
+            found |= near_head_to_head(values, n_classes, errors)
+        elif self._pairwise and self.break_ties:  # by sums of values of fewer pairs than classes
             found |= near_each_other(votes(values, n_classes), n_classes * errors)
         return found
 
@@ -210,6 +217,8 @@ class ClassPrediction(BudgetMachine):
             return (values[:, 0] > 0).astype(np.intp)
         if self._pairwise and not self.break_ties:
             return first_winners(values, len(self.classes_), self._tie_order)
+        if self._pairwise and self.break_ties == HEAD_TO_HEAD:
+            return head_to_head(values, len(self.classes_))
         if self._pairwise:
             values = votes(values, len(self.classes_))
         return np.asarray(values.argmax(axis=1))
@@ -223,7 +232,9 @@ class ClassPrediction(BudgetMachine):
     def _values_of_classes(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return values of classes from those of pairs; that of the predicted class is the largest."""
         found = votes(values, len(self.classes_))
-        return found if self.break_ties else _with_largest(found, self._codes_of(values))
+        if self.break_ties and self.break_ties != HEAD_TO_HEAD:
+            return found
+        return _with_largest(found, self._codes_of(values))
 
     def _remember_outputs(self, targets: Targets) -> None:
         self._pairwise = isinstance(targets, PairTargets)

@@ -29,9 +29,8 @@ def count_pairs(n_classes: int) -> int:
 def check_room(n_classes: int, n_terms: int) -> None:
     """Raise a MemoryError if there is no room for all pairs of so many classes, with so many terms at least."""
     pairs = count_pairs(n_classes)
-    needed = (
-        8.0 * pairs * (n_classes + n_terms + 2)
-    )  # incidence, coefficients, and the pairs themselves
+    # Incidence, once more in single precision; coefficients, and the pairs themselves.
+    needed = pairs * (12.0 * n_classes + 8.0 * (n_terms + 2))
     if needed > _ANY_ROOM and needed > (there := memory.free()):
         message = (
             f"{n_classes:,} classes are {pairs:,} pairs, each with a function of its own, which take {needed / 1e9:,.1f} GB of "
@@ -57,9 +56,9 @@ def of_known_pairs(
     bias: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return rows @ weights.T + bias, (rows, pairs), of the pairs that a row knows of; zero elsewhere."""
-    values, incidence = np.zeros((len(rows), len(weights))), _incidence(n_classes)
+    values = np.zeros((len(rows), len(weights)))
     for a in range(n_classes):
-        places, mine = np.flatnonzero(labels == a), np.flatnonzero(incidence[a])
+        places, mine = np.flatnonzero(labels == a), _pairs_with(n_classes)[a]
         known = rows[places] @ weights[mine].T
         values[np.ix_(places, mine)] = known if bias is None else known + bias[mine]
     return values
@@ -73,6 +72,17 @@ def _incidence(n_classes: int) -> _Matrix:
     matrix[pairs[:, 0], numbers], matrix[pairs[:, 1], numbers] = 1.0, -1.0
     matrix.flags.writeable = False
     return matrix
+
+
+@cache
+def _pairs_with(n_classes: int) -> _Indices:
+    """Return which pairs every class is in, in their order, (classes, classes - 1)."""
+    numbers = np.zeros((n_classes, n_classes), np.int64)
+    first, second = pairs_of(n_classes).T
+    numbers[first, second] = numbers[second, first] = np.arange(len(first))
+    found = numbers[~np.eye(n_classes, dtype=np.bool_)].reshape(n_classes, n_classes - 1)
+    found.flags.writeable = False
+    return found
 
 
 def differences(of_classes: _Matrix, n_classes: int) -> _Matrix:
@@ -98,9 +108,59 @@ def votes(values: _Matrix, n_classes: int) -> _Matrix:
 
 def _wins(first: NDArray[np.bool_], n_classes: int) -> _Matrix:
     """Return how many pairs each class wins, (rows, classes), given whether the first of each pair does."""
-    incidence = _incidence(n_classes).T
-    lost_all = -(incidence < 0).sum(axis=0)  # what the second classes of pairs begin with
-    return np.asarray(first @ incidence - lost_all)
+    # Each class is the second of as many pairs as classes come before it, which it has won until the first one does.
+    return np.asarray(first @ _signs(n_classes) + np.arange(n_classes))
+
+
+@cache
+def _signs(n_classes: int) -> NDArray[np.float32]:
+    """Return the incidence as (pairs, classes), in single precision: sums of so few ones are exact, and take half the time."""
+    matrix = np.ascontiguousarray(_incidence(n_classes).T, np.float32)
+    matrix.flags.writeable = False
+    return matrix
+
+
+def head_to_head(values: _Matrix, n_classes: int) -> NDArray[np.intp]:
+    """Return for every row the class that wins most pairs and, of several, most clearly against each other."""
+    wins = _wins(values >= 0, n_classes)
+    found: NDArray[np.intp] = wins.argmax(axis=1)
+    tied, best = _tied(wins, 2)
+    if len(tied):
+        found[tied] = _among(values[tied], best).argmax(axis=1)
+    return found
+
+
+def near_head_to_head(values: _Matrix, n_classes: int, errors: _Matrix) -> NDArray[np.bool_]:
+    """Say of which rows the class may be another one of those that win as many pairs, if values are off by so much.
+
+    Of two such classes it is the sign of one value that decides, which is for others to look at.
+    """
+    found = np.zeros(len(values), np.bool_)
+    tied, best = _tied(_wins(values >= 0, n_classes), 3)
+    if len(tied):
+        second, first = np.partition(_among(values[tied], best), -2, axis=1)[:, -2:].T
+        most = np.broadcast_to(2 * n_classes * errors.max(axis=1), len(values))
+        found[tied] = ~(first - second >= most[tied])
+    return found
+
+
+def _tied(wins: _Matrix, least: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the rows in which so many classes or more win most pairs, and which classes these are, (tied rows, classes)."""
+    best = wins == wins.max(axis=1, keepdims=True)
+    tied = np.flatnonzero(best.sum(axis=1) >= least)
+    return tied, best[tied]
+
+
+def _among(values: _Matrix, best: NDArray[np.bool_]) -> _Matrix:
+    """Return the sum of the values of every class against the best ones alone; -inf for a class that is none of them.
+
+    Two such classes have a pair of their own, which decides. What they are worth against a third one, that won less, is
+    mostly about rows that are far away, and counts for nothing here.
+    """
+    first, second = pairs_of(best.shape[1]).T
+    known = np.clip(values, -_LARGEST, _LARGEST)  # infinity times 0 is not a number
+    sums = np.where(best[:, first] & best[:, second], known, 0.0) @ _incidence(best.shape[1]).T
+    return np.where(best, sums, -np.inf)
 
 
 def first_winners(values: _Matrix, n_classes: int, order: _Indices | None) -> NDArray[np.intp]:
@@ -159,7 +219,7 @@ class PairTargets(ClassTargets):
         """Return what every row costs, given the values (rows, outputs): only those of its pairs count."""
         total, incidence = np.zeros(len(self)), _incidence(self.n_classes)
         for a, rows in enumerate(self.rows_of_classes):
-            mine = np.flatnonzero(incidence[a])
+            mine = _pairs_with(self.n_classes)[a]
             step = rows_at_once(len(mine))
             for some in (rows[i : i + step] for i in range(0, len(rows), step)):
                 slack = self.loss.target - values[np.ix_(some, mine)] * incidence[a, mine]

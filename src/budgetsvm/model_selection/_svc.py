@@ -30,8 +30,8 @@ class BudgetSVCCV(ClassifierMixin, Search):
         More than two classes.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What ``decision_function`` returns where `multi_class` is "ovo".
-    break_ties : bool, default=False
-        Whether the values of pairs of classes decide on ties.
+    break_ties : {"head_to_head", True, False}, default="head_to_head"
+        What decides where several classes win equally many pairs.
     class_weight : dict, "balanced" or None, default=None
         C of a class is multiplied by its weight; "balanced" goes by the training rows of each fold.
 
@@ -71,7 +71,7 @@ class BudgetSVCCV(ClassifierMixin, Search):
         loss: Any = "hinge",
         multi_class: Literal["ovo", "ovr", "weston-watkins"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
-        break_ties: bool = False,
+        break_ties: bool | Literal["head_to_head"] = "head_to_head",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         kernel: Any = "rbf",
         degree: int = 3,

@@ -7,7 +7,7 @@ import pytest
 
 from budgetsvm import BudgetSVC
 from budgetsvm._common import memory
-from budgetsvm._problem.pair_targets import _incidence, check_room, pairs_of
+from budgetsvm._problem.pair_targets import _incidence, _signs, check_room, pairs_of
 
 RNG = np.random.default_rng(0)
 WAY_OUT = "multi_class='ovr' has one for each class.* are for BudgetSVR"
@@ -40,7 +40,8 @@ def test_the_least_that_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is counted is there in the end: nobody is refused who has room."""
     n_classes, n_terms = 500, 20
     pairs = pairs_of(n_classes)
-    needed = pairs.nbytes + _incidence(n_classes).nbytes + 8 * len(pairs) * n_terms
+    needed = pairs.nbytes + _incidence(n_classes).nbytes + _signs(n_classes).nbytes
+    needed += 8 * len(pairs) * n_terms
     monkeypatch.setattr(memory, "free", lambda: float(needed))
     check_room(n_classes, n_terms)
     monkeypatch.setattr(memory, "free", lambda: needed - 1.0)

@@ -15,6 +15,7 @@ from budgetsvm._estimators.compression.terms import Smaller
 from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.svc import BudgetSVC
+from budgetsvm._estimators.svc_prediction import HEAD_TO_HEAD
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._formats.c import functions
 from budgetsvm._formats.c.rounding import largest_difference, single_values
@@ -241,6 +242,8 @@ class _Header:
         predict = functions.TWO_CLASSES if two else functions.CLASSES
         if pairs:
             predict = functions.PAIRS if machine.break_ties else _first_winner(machine)
+            if machine.break_ties == HEAD_TO_HEAD:
+                predict = functions.TIED_PAIRS
         shares = functions.TWO_SHARES if two else functions.SHARES
         return [
             _labels(machine.classes_),

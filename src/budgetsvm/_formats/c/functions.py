@@ -97,6 +97,27 @@ static inline int @predict(const float *x)
     return best;
 }"""
 
+TIED_PAIRS = """/* The class of a row, its place in @labels: that which wins most pairs and, of several, most clearly against each other. */
+static inline int @predict(const float *x)
+{
+    float values[@OUTPUTS], sums[@CLASSES];
+    int wins[@CLASSES];
+    int a, b, pair = 0, most = 0, best = -1;
+    @values(x, values);
+    for (a = 0; a < @CLASSES; ++a) { wins[a] = 0; sums[a] = 0.0f; }
+    for (a = 0; a < @CLASSES; ++a) for (b = a + 1; b < @CLASSES; ++b, ++pair)
+        ++wins[values[pair] >= 0.0f ? a : b];
+    for (a = 0; a < @CLASSES; ++a) if (wins[a] > most) most = wins[a];
+    for (a = 0, pair = 0; a < @CLASSES; ++a) for (b = a + 1; b < @CLASSES; ++b, ++pair)
+        if (wins[a] == most && wins[b] == most) {
+            sums[a] += values[pair];
+            sums[b] -= values[pair];
+        }
+    for (a = 0; a < @CLASSES; ++a)
+        if (wins[a] == most && (best < 0 || sums[a] > sums[best])) best = a;
+    return best;
+}"""
+
 FIRST_PAIRS = """/* The class of a row, its place in @labels: that which wins most pairs and, of several, the first in LIBSVM's order. */
 static inline int @predict(const float *x)
 {

@@ -1,5 +1,6 @@
 """Estimators of this package from models of LIBSVM, and back."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,11 @@ from budgetsvm._formats.sums import sums_of
 from budgetsvm._model.expansion import KernelExpansion
 from budgetsvm._problem.target_scale import TargetScale
 from budgetsvm.kernels import KernelInPython
+
+_TIES = (
+    "where several classes win equally many pairs, LIBSVM takes the first of them, and this model goes by values "
+    "(break_ties={!r}): its labels differ there; set_params(break_ties=False) makes them the same"
+)
 
 # ---- from LIBSVM ----
 
@@ -107,8 +113,8 @@ def _set(machine: Any, model: KernelExpansion) -> None:
 def to_libsvm(estimator: Any) -> str:
     """Return a fitted estimator as a model of LIBSVM: the text that ``svm-predict`` reads.
 
-    Decision values and labels are the same there, unless ``break_ties=True``: where several classes win equally many
-    pairs, LIBSVM takes the first of them. A classifier trained with ``loss="logistic"`` has its probabilities
+    Decision values and labels are the same there, but where several classes win equally many pairs: LIBSVM takes the
+    first of them, as ``break_ties=False`` does, and a warning says so for others. A classifier trained with ``loss="logistic"`` has its probabilities
     there, too (``svm-predict -b 1``).
 
     Parameters
@@ -206,6 +212,8 @@ def _of_classifier(estimator: BudgetSVC) -> LibsvmModel:
         ranks = np.argsort(estimator._tie_order)  # places of the sorted labels in the file
         labels = labels[estimator._tie_order]
         coef, bias = by_rank(coef, ranks), by_rank(bias[:, np.newaxis], ranks)[:, 0]
+    if len(labels) > 2 and estimator.break_ties:
+        warnings.warn(_TIES.format(estimator.break_ties), UserWarning, stacklevel=4)
     layout = libsvm_layout(coef, len(labels))
     logistic = estimator._has_shares
     return LibsvmModel(

@@ -10,6 +10,7 @@ from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
 from budgetsvm._estimators.relevance.scaler import RelevanceScaler
 from budgetsvm._estimators.svc import BudgetSVC
+from budgetsvm._estimators.svc_prediction import HEAD_TO_HEAD
 from budgetsvm._estimators.svr import BudgetSVR
 from budgetsvm._formats.onnx.graph import DOUBLE, INT64, Graph
 from budgetsvm._formats.onnx.types import (
@@ -94,7 +95,10 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     pairwise = machine._pairwise
     values = _votes(graph, sums, len(machine.classes_)) if pairwise else sums
     label, *others = operator.outputs
-    if pairwise and not machine.break_ties:
+    if pairwise and machine.break_ties == HEAD_TO_HEAD:
+        code = _head_to_head(graph, sums, len(machine.classes_))
+        graph.add("Gather", _known(machine.classes_), code, out=label.full_name, axis=0)
+    elif pairwise and not machine.break_ties:
         _first_winners(graph, sums, machine, label.full_name)
     else:
         _labels(graph, values, machine.classes_, label.full_name)
@@ -143,6 +147,20 @@ def _first_winners(graph: Graph, values: str, machine: BudgetSVC, out: str) -> N
     graph.add("Gather", _known(machine.classes_[order]), code, out=out, axis=0)
 
 
+def _head_to_head(graph: Graph, values: str, n_classes: int) -> str:
+    """Find which classes win most pairs and, of several, most clearly against each other."""
+    incidence = _incidence(n_classes)
+    wins = _wins(graph, values, incidence)
+    first = graph.add(
+        "ArgMax", wins, axis=1, keepdims=1
+    )  # ReduceMax has not been the same in all versions
+    best = graph.add("Equal", wins, graph.add("GatherElements", wins, first, axis=1))
+    both = graph.add("MatMul", graph.add("Cast", best, to=DOUBLE), abs(incidence).T)
+    known = graph.add("Where", graph.add("Greater", both, 1.5), values, 0.0)
+    sums = graph.add("MatMul", known, incidence)
+    return graph.add("ArgMax", graph.add("Where", best, sums, -np.inf), axis=1, keepdims=0)
+
+
 def _incidence(n_classes: int) -> NDArray[np.float64]:
     """Return 1 for the first class of a pair and -1 for the second, (pairs, classes)."""
     first, second = np.triu_indices(n_classes, 1)
@@ -171,8 +189,13 @@ def _probabilities(graph: Graph, values: str, model: KernelExpansion) -> str:
 def _votes(graph: Graph, values: str, n_classes: int) -> str:
     """Return how many pairs each class wins, and a little more or less by how clearly."""
     incidence = _incidence(n_classes)
-    won = graph.add("Cast", graph.add("GreaterOrEqual", values, 0.0), to=DOUBLE)
-    wins = graph.add("Add", graph.add("MatMul", won, incidence), (incidence < 0).sum(axis=0) * 1.0)
+    wins = _wins(graph, values, incidence)
     sums = graph.add("MatMul", values, incidence)
     scale = graph.add("Mul", graph.add("Add", graph.add("Abs", sums), 1.0), 3.0)
     return graph.add("Add", wins, graph.add("Div", sums, scale))
+
+
+def _wins(graph: Graph, values: str, incidence: NDArray[np.float64]) -> str:
+    """Return how many pairs each class wins."""
+    won = graph.add("Cast", graph.add("GreaterOrEqual", values, 0.0), to=DOUBLE)
+    return graph.add("Add", graph.add("MatMul", won, incidence), (incidence < 0).sum(axis=0) * 1.0)
