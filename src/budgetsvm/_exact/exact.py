@@ -18,7 +18,6 @@ from budgetsvm._common.threads import single_threaded_blas
 from budgetsvm._exact.ascent import CERTIFY, CLIMB, HELD_SHARE, LEAVE_OUT, Ascent, tasks
 from budgetsvm._exact.blocks import held_values, solve_blocks, suits
 from budgetsvm._exact.candidates.attempt import (
-    held_bytes,
     is_scarce,
     may_have_few_terms,
     solve_on_candidates,
@@ -47,6 +46,7 @@ _ROWS_AT_ONCE = 256  # whose values a kernel is asked for
 _ROUNDING = 1e-9  # of the trace
 _OF_TOLERANCE = 0.9  # in the arithmetic of kernel values; the rest is for rounding
 _CLOSER = 2e-4  # the gap to come to where all kernel values are at hand, as it takes little time
+_MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
 _BEFORE_REDUCTION = 0.25  # of the tolerance; the rest is for terms that are left out
 
 
@@ -61,13 +61,12 @@ def worth_trying(
 ) -> bool:
     """Whether the full problem is worth a try. With a small budget, only if phase 1 is not what somebody asks for (`at_will`).
 
-    It must fit into memory, and cost no more than both phases would; and it must be convex. With a bias that costs nothing Σ_i α_i y_i
+    It must cost no more than both phases would; and it must be convex. With a bias that costs nothing Σ_i α_i y_i
     is zero: then a constant more or less in the kernel does not matter, and of its matrix the centred one is what counts.
     """
-    n = len(problem.rows)
-    if is_scarce(budget, n):
+    if is_scarce(problem, budget, limits):
         return at_will and may_have_few_terms(problem, kernel, budget, intercept=intercept)
-    targets, size = problem.targets, np.dtype(problem.rows.dtype).itemsize
+    n, targets = len(problem.rows), problem.targets
     coupled = isinstance(targets, ClassTargets) and targets.coupled
     if coupled or isinstance(kernel, Sigmoid):  # which is not positive definite
         return False
@@ -77,10 +76,8 @@ def worth_trying(
     few = _FEW_TERMS if targets.count > 1 else _FEW_TERMS / 2
     if budget < few and n > _FEW_ROWS * budget:
         return False
-    values, points = n * n * size, n * problem.rows.point_cost * size
-    fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
-    if not (fits and kernel.in_python):
-        return bool(fits)
+    if not kernel.in_python:
+        return True
     # Other methods, and fewer terms, have functions of which the sum is not zero on their way.
     centred = n <= budget and suits(problem, intercept=intercept)
     return _is_definite(problem, kernel, limits, centred=centred)
@@ -130,7 +127,6 @@ def solve_exactly(
     """
 
     on_blocks = _on_blocks(problem, how, budget)
-    scarce = is_scarce(budget, len(problem.rows))
 
     def attempt(problem: Problem, alpha: _Vector | None) -> Outcome | None:
         if on_blocks and _on_blocks(problem, how, budget):  # in double precision they may not fit
@@ -142,9 +138,10 @@ def solve_exactly(
                 return _attempt_on_blocks(model, problem, how, alpha, Kept())
             if not patient:
                 return None
-        if may_have_few_terms(problem, model.kernel, budget, intercept=how.intercept):
+        few = may_have_few_terms(problem, model.kernel, budget, intercept=how.intercept)
+        if few and not on_blocks:
             found = solve_on_candidates(model, problem, how, budget, alpha)
-            if found is not None or scarce:
+            if found is not None or is_scarce(problem, budget, how.limits):
                 return found
         return _attempt(model, problem, how, budget, alpha)
 
@@ -206,7 +203,7 @@ def _on_blocks(problem: Problem, how: Polishing, budget: int) -> bool:
     if len(problem.rows) > budget or not suits(problem, intercept=how.intercept):
         return False
     size = np.dtype(problem.rows.dtype).itemsize
-    most = held_bytes(how.limits)
+    most = min(_MOST_HELD, HELD_SHARE * how.limits.memory)
     return size * held_values(problem.targets) <= most
 
 

@@ -11,6 +11,7 @@ from sklearn.svm import SVC, SVR
 
 from budgetsvm import BudgetSVC, BudgetSVR
 from budgetsvm._common.limits import OutOfTime
+from budgetsvm._exact.candidates import rounds
 from budgetsvm._exact.candidates.rounds import Candidates
 from budgetsvm._exact.solved import SolvedDual
 
@@ -210,3 +211,35 @@ def test_fitting_again_with_another_C() -> None:
     alone = BudgetSVC(**{**QUIET, "C": 30.0}).fit(X, y)
     assert model.certifies_ == alone.certifies_ == FULL
     assert model.objective_[0] == pytest.approx(alone.objective_[0], rel=5e-3)
+
+
+@pytest.mark.parametrize("budget", [BUDGET, N - 1, N, 10 * N])
+def test_where_not_all_kernel_values_fit_into_memory(budget: int, attempts: list[Any]) -> None:
+    X, y = quiet()
+    whole = BudgetSVC(**QUIET).fit(X, y)
+    attempts.clear()
+    model = BudgetSVC(**{**QUIET, "budget": budget}, memory_limit=20_000_000).fit(X, y)
+    assert len(attempts) == 1
+    assert model.certifies_ == FULL
+    assert model.objective_[0] == pytest.approx(whole.objective_[0], rel=2e-3)
+
+
+def test_a_first_sample_that_makes_losses_for_nearly_all_rows_grows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes: list[int] = []
+    look = Candidates._round
+
+    def spy(self: Candidates, chosen: Any, near: float) -> SolvedDual | None:
+        sizes.append(len(chosen))
+        return look(self, chosen, near)
+
+    monkeypatch.setattr(Candidates, "_round", spy)
+    monkeypatch.setattr(rounds, "_FEWEST", 32)
+    monkeypatch.setattr(rounds, "_SAMPLE", 0)
+    X, y = quiet()
+    # Room for 600 candidates: fewer than have a loss at first, more than there are support vectors.
+    model = BudgetSVC(**QUIET, precision="single", memory_limit=4 * 600**2 / 0.75).fit(X, y)
+    assert model.certifies_ == FULL
+    assert max(sizes) <= 600
+    assert sizes == sorted(set(sizes)) or len(sizes) > 3

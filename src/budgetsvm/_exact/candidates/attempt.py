@@ -33,7 +33,7 @@ from budgetsvm.monitoring._observer import PolishMoment
 _Vector = NDArray[np.float64]
 
 _LEAST_SHARE = 4  # where the budget is not small against the rows, it is at least one in so many
-_MOST_HELD = 1_600_000_000  # bytes of kernel values, all of which are at hand
+_MOST_VALUES = 4_000_000_000  # bytes of kernel values of all candidates with each other
 # Of the tolerance, how near to come, as it takes little time; and what will do where some terms are left out.
 _NEAR, _CLOSE, _ENOUGH, _OF_TOLERANCE = 0.1, 1e-3, 0.25, 0.9
 _AIM = 0.5  # of the gap that will do, where terms are left out
@@ -42,21 +42,19 @@ _LEAST_TERMS = 256  # with fewer of them, both phases take next to no time
 _EXPECTED, _AT_MOST = 4 / 3, 1.5
 
 
-def is_scarce(budget: int, n: int) -> bool:
-    """Whether the budget is small against the rows, so that both phases take less than all n² kernel values would."""
-    return _LEAST_SHARE * budget < n
-
-
-def held_bytes(limits: Limits) -> float:
-    """Return how large a kernel matrix may be of which all rows may be wanted at the same time."""
-    return min(_MOST_HELD, HELD_SHARE * limits.memory)
+def is_scarce(problem: Problem, budget: int, limits: Limits) -> bool:
+    """Whether all n² kernel values are too many: the budget is small against the rows, or the memory."""
+    n, size = len(problem.rows), np.dtype(problem.rows.dtype).itemsize
+    values, points = n * n * size, n * problem.rows.point_cost * size
+    fits = max(values / HELD_SHARE, points / (1 - HELD_SHARE)) <= limits.memory
+    return _LEAST_SHARE * budget < n or not fits
 
 
 def may_have_few_terms(problem: Problem, kernel: Kernel, budget: int, *, intercept: bool) -> bool:
     """Whether it can be asked how many support vectors there are."""
     known = not (kernel.in_python or isinstance(kernel, Sigmoid))
     single = problem.targets.count == 1 and suits(problem, intercept=intercept)
-    return known and single and _LEAST_TERMS <= budget < len(problem.rows)
+    return known and single and budget >= _LEAST_TERMS
 
 
 def solve_on_candidates(
@@ -64,8 +62,9 @@ def solve_on_candidates(
 ) -> Outcome | None:
     """Solve the full problem on the rows that may be support vectors; None: they are too many, or cannot be left out."""
     limits, observer, n = how.limits, how.observer, len(problem.rows)
-    scarce, size = is_scarce(budget, n), np.dtype(problem.rows.dtype).itemsize
-    room = int((held_bytes(limits) / size) ** 0.5)
+    scarce, size = is_scarce(problem, budget, limits), np.dtype(problem.rows.dtype).itemsize
+    # Of these values few are held at the same time, as a rule.
+    room = int((min(_MOST_VALUES, HELD_SHARE * limits.memory) / size) ** 0.5)
     goal = min(_CLOSE, _NEAR * limits.tol)
     few, more = (max(budget, min(int(by * budget), MOST)) for by in (_EXPECTED, _AT_MOST))
     bounds = Bounds(goal, room, more, few) if scarce else Bounds(goal, room, n, np.inf)

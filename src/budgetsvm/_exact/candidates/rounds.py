@@ -76,12 +76,19 @@ class Candidates:
 
     def solve(self, bounds: Bounds, budget: int, show: Show) -> SolvedDual | None:
         """Solve the problem; None: it takes too many rows or terms. What a few rounds have not solved is returned as it is."""
-        size = min(len(self._every), int(np.clip(_SAMPLE * budget, _FEWEST, _MOST)))
-        if np.isfinite(bounds.most_expected) and not self._promises(size, bounds):
+        wanted = int(np.clip(_SAMPLE * budget, _FEWEST, _MOST))
+        size = min(len(self._every), bounds.most_rows - 2 * _LEAST_OF_SIDE, wanted)
+        if size < _SMALLER or (
+            np.isfinite(bounds.most_expected) and not self._promises(size, bounds)
+        ):
             return None
         chosen, gap, found = self._sample(size), np.inf, None
         best, since = np.inf, 0
         while since < _PATIENCE:
+            if len(chosen) > bounds.most_rows and found is not None:
+                # A solution of too few rows makes losses for too many others.
+                size *= _SMALLER
+                chosen = self._sample(min(size, len(self._every)))
             if len(chosen) > bounds.most_rows:
                 return None
             near = float(np.clip(_OF_GAP * gap, _OF_GOAL * bounds.goal, _ROUGH))
