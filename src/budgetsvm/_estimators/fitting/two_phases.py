@@ -293,13 +293,18 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self._dual = None
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / outcome.problem.targets.box
+        self._certify(outcome)
+        warn_of(outcome, self.tol)
+
+    def _certify(self, outcome: Outcome) -> None:
+        """Say how good a solution is, and of which problem."""
+        polished = outcome.polished
         self.duality_gap_ = polished.gap
         self.objective_ = (polished.primal, polished.dual)
         self.converged_ = polished.converged
         self.certifies_ = FULL if outcome.full else SPAN
         if "C" in vars(self):  # not of a one-class machine
             self.C_ = check_penalty(self.C) * outcome.factor
-        warn_of(outcome, self.tol)
 
     def _warm_point(self, problem: Problem) -> Start | None:
         """Return where the polish of the fit before ended; it gets what is feasible of its α."""
