@@ -3,6 +3,7 @@
 from time import perf_counter
 from typing import Any
 
+from budgetsvm._estimators.fitting.training import certify
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
@@ -53,7 +54,7 @@ class FoldPath:
         if outcome is None:
             outcome = self._solve_in_span(scale)
         machine._expansion = held_out.known_by(outcome.model)
-        machine._certify(outcome)
+        certify(machine, outcome)
         return machine
 
     def close(self) -> None:
