@@ -120,6 +120,10 @@ class ConformalClassifier:
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """Return how far off each class would be, (rows, classes)."""
+        if not np.array_equal(self.estimator.classes_, self.classes_):
+            raise ValueError(
+                "the classifier was fitted again, to other classes: make a new one of these of it, and calibrate that"
+            )
         if hasattr(self.estimator, "predict_proba"):
             return 1.0 - np.asarray(self.estimator.predict_proba(X), np.float64)
         values = class_values(self.estimator, X)

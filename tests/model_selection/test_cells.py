@@ -101,3 +101,18 @@ def test_known_rows_and_others_have_the_same_values() -> None:
     known = rows.known_by(model)
     np.testing.assert_allclose(known.decision(X[:100]), model.decision(X[:100]), atol=1e-4)
     np.testing.assert_array_equal(known.decision(X[100:]), model.decision(X[100:]))
+
+
+def test_rows_held_out_are_not_mistaken() -> None:
+    """Values are kept for a model that is asked twice; another model, and whoever changes what was returned, get their own."""
+    machine, X, y = problem("hinge")
+    path, rows = FoldPath(machine, X[:500], y[:500], None, 10.0), HeldOutRows(X[500:], 1)
+    small = path.solve(0.1, rows)._expansion
+    large = path.solve(300.0, rows)._expansion
+    first = [model.decision(X[500:]) for model in (small, large, small, large)]
+    first[0][:] = np.nan
+    np.testing.assert_array_equal(first[2], small.decision(X[500:]))
+    np.testing.assert_array_equal(first[1], first[3])
+    assert not np.allclose(first[2], first[3])
+    np.testing.assert_allclose(small.decision(X[:300]), small.decision(X[:300].copy()))
+    path.close()

@@ -15,6 +15,7 @@ from budgetsvm._estimators.tuning.cells.heats import Heats
 from budgetsvm._estimators.tuning.grid import Grid
 from budgetsvm._estimators.tuning.guard.default_cell import DefaultCell
 from budgetsvm._estimators.tuning.guard.gain import chosen_by_others, is_gain
+from budgetsvm._estimators.tuning.guard.parts import scores_of_parts, together
 from budgetsvm._estimators.tuning.scores import Heat, Scores
 
 
@@ -140,8 +141,40 @@ def test_a_steady_gain_is_one() -> None:
     gain = np.array([0.011, 0.014, 0.012, 0.010, 0.013])
     assert is_gain(np.array([default + gain, default - 0.1]), default)
     assert not is_gain(default[np.newaxis], default)
-    assert is_gain(np.array([[0.83]]), default[:1])  # one split alone
-    assert not is_gain(np.array([[0.805]]), default[:1])
+    assert not is_gain(np.array([[0.9]]), default[:1])  # a single part has no error
+
+
+def test_parts_add_up_to_scores() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    for model, y in (
+        (BudgetSVC(random_state=0), (X[:, 0] > rng.normal(size=200)).astype(int)),
+        (BudgetSVR(random_state=0), 1e200 * X[:, 0]),
+        (BudgetSVR(random_state=0), np.column_stack([X[:, 0], np.ones(200), X[:, 1] ** 2])),
+    ):
+        model.fit(X[:100], y[:100])
+        parts = scores_of_parts(model, X[100:], y[100:])
+        assert parts.shape == (10,)
+        assert np.mean(parts) == pytest.approx(model.score(X[100:], y[100:]))
+        assert np.isnan(scores_of_parts(model, X[100:104], y[100:104])).sum() == 6
+
+
+@pytest.mark.parametrize(
+    ("splits", "parts"), [(1, 10), (2, 10), (3, 15), (5, 10), (10, 10), (12, 12)]
+)
+def test_ten_parts_at_least(splits: int, parts: int) -> None:
+    scores = np.random.default_rng(0).normal(size=(4, splits, 10))
+    few = together(scores)
+    assert few.shape == (4, parts)
+    np.testing.assert_allclose(few.mean(axis=1), scores.mean(axis=(1, 2)))
+    scores[:, 0, 3:] = np.nan  # a split of three rows
+    assert np.isfinite(together(scores)).sum() >= 4 * min(3, parts)
+
+
+def heat(line: int, C: int, scores: np.ndarray) -> Heat:
+    """Return the scores of a cell on 50 rows of one split, with those of its parts."""
+    mean = scores.mean(keepdims=True)
+    return Heat(line, 0, np.array([C]), 50, mean, mean, mean, of_parts=scores[np.newaxis])
 
 
 def test_a_default_that_takes_too_long_is_no_default() -> None:
@@ -151,10 +184,13 @@ def test_a_default_that_takes_too_long_is_no_default() -> None:
     heats = Heats(machine, grid, X, y, None, splits, scorer, 0, 1, np.inf)
     default, scores = DefaultCell(heats, Grid(("scale",), (0.5,), ())), Scores(grid, 1)
     assert not default.is_beaten(scores, 0)  # there was no time for anything
-    one = np.ones(1)
-    scores.add(Heat(1, 0, np.array([1]), 50, 0.6 * one, one, one))
+    steady, luck = np.full(10, 0.6), np.full(10, 0.5)
+    luck[4] = 1.2
+    scores.add(heat(1, 1, steady))
     assert default.is_beaten(scores, 3)
-    default.scores.add(Heat(0, 0, np.array([0]), 50, 0.595 * one, one, one))
+    default.scores.add(heat(0, 0, steady - 0.002 * np.arange(-3, 7)))
     assert not default.is_beaten(scores, 3)
-    default.scores.add(Heat(0, 0, np.array([0]), 50, 0.5 * one, one, one))
+    default.scores.add(heat(0, 0, np.full(10, 0.5)))
     assert default.is_beaten(scores, 3)
+    scores.add(heat(1, 1, luck))  # better by as much, all of it in one part
+    assert not default.is_beaten(scores, 3)

@@ -63,3 +63,8 @@ def check_truth(name: str, value: object, *others: str) -> bool:
         message = f"{name} must be {choices}, not {value!r}"
         raise TypeError(message)
     return bool(value)
+
+
+def best_instead(estimator: object) -> str:
+    """Return what to add to the words that an estimator is none of those that are wanted: the best one of a search may be."""
+    return "; its best_estimator_ may do" if hasattr(estimator, "best_estimator_") else ""

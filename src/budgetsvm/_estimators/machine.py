@@ -237,6 +237,8 @@ def resolve(kernel: Kernel, X: Any) -> Kernel:
         spread = variance(X)
     if not np.isfinite(spread):
         raise ValueError("X has values too large for their squares; scale the features first")
+    if 0 < spread < np.finfo(float).tiny:  # gamma would be infinite
+        raise ValueError("X has values too small for their squares; scale the features first")
     return kernel.resolve(X.shape[1], spread)
 
 

@@ -246,3 +246,31 @@ def test_a_first_sample_that_makes_losses_for_nearly_all_rows_grows(
     assert model.certifies_ == FULL
     assert max(sizes) <= 600
     assert sizes == sorted(set(sizes)) or len(sizes) > 3
+
+
+@pytest.mark.parametrize("C", [1e2, 1e4])
+@pytest.mark.parametrize("rare", [1, 3])
+def test_a_class_of_a_few_rows(rare: int, C: float) -> None:
+    """Hardly anybody has a loss at first, whoever has it has much of it, and P takes its time."""
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((20_000, 4)), -np.ones(20_000)
+    y[[77, 5000, 12_345][:rare]] = 1
+    model = BudgetSVC(C=C, gamma=0.25, budget=300, random_state=0).fit(X, y)
+    assert model.certifies_ == FULL
+    check_certificate(model)
+    check_primal(model, X, y)
+    other = SVC(C=C, gamma=0.25).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X[y > 0]), other.predict(X[y > 0]))
+
+
+def test_no_end_of_C_is_too_large() -> None:
+    """Classes that can be separated: a round may not come as far as it should, and goes on in the next one."""
+    rng = np.random.default_rng(1)
+    X = rng.random((8000, 4))
+    y = np.sign(np.sin(5 * X[:, 0]) + X[:, 1] + X[:, 2] ** 2 - 1.2)
+    model = BudgetSVC(C=1e8, gamma=2.0, budget=400, random_state=0).fit(X, y)
+    other = SVC(C=1e8, gamma=2.0).fit(X, y)
+    assert model.certifies_ == FULL
+    assert model.converged_
+    check_primal(model, X, y)
+    assert model.score(X, y) >= other.score(X, y) - 1e-3

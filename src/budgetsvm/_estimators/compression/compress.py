@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from budgetsvm._common.checks import check_integer
+from budgetsvm._common.checks import best_instead, check_integer
 from budgetsvm._common.progress.bars import progress
 from budgetsvm._common.progress.forecast import Forecast
 from budgetsvm._common.public import public_in
@@ -98,7 +98,7 @@ def compress(estimator: Any, budget: int, X: Any = None, *, verbose: bool = Fals
         steps = [*estimator.steps[:-1], (estimator.steps[-1][0], found.estimator)]
         return replace(found, estimator=Pipeline(steps))
     if not isinstance(estimator, BudgetSVC | BudgetSVR | BudgetOneClassSVM):
-        message = f"a {type(estimator).__name__} cannot be compressed: only machines of budgetsvm"
+        message = f"a {type(estimator).__name__} cannot be compressed: only machines of budgetsvm{best_instead(estimator)}"
         raise ValueError(message)
     if not hasattr(estimator, "_expansion"):
         message = f"this {type(estimator).__name__} is not fitted yet: there is nothing to compress"
@@ -136,7 +136,7 @@ def _smaller(
 ) -> tuple[KernelExpansion, float]:
     """Return a model with fewer terms, and its distance."""
     settings, n_threads = (
-        replace(estimator._settings(), budget=budget),
+        replace(estimator._untuned()._settings(), budget=budget),
         count_threads(estimator.n_jobs),
     )
     detector = isinstance(estimator, BudgetOneClassSVM)

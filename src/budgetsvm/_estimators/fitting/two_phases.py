@@ -13,10 +13,10 @@ from budgetsvm._common.limits import Limits
 from budgetsvm._common.memory import LARGEST_LIMIT, default_limit
 from budgetsvm._estimators.checkpoints.fit_run import FitRun
 from budgetsvm._estimators.fitting.convergence import warn_of
-from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training
+from budgetsvm._estimators.fitting.training import CERTIFICATE, FULL, SPAN, TUNED, Training, certify
 from budgetsvm._estimators.fitting.warm_start import Origin
 from budgetsvm._estimators.machine import FittedMachine, has_callbacks
-from budgetsvm._estimators.user_input import AUTO, SCALED, check_penalty, generator
+from budgetsvm._estimators.user_input import AUTO, SCALED, generator
 from budgetsvm._exact.exact import better_outcome, solve_exactly, worth_trying
 from budgetsvm._learn.early_stopping import EarlyStopping
 from budgetsvm._learn.given_terms import cluster_centres, given_points, random_rows
@@ -294,12 +294,7 @@ class BudgetMachine(CallbackSupport, FittedMachine):
         self._dual = None
         if self.warm_start and polished.alpha is not None:
             self._dual = polished.alpha / outcome.problem.targets.box
-        self.duality_gap_ = polished.gap
-        self.objective_ = (polished.primal, polished.dual)
-        self.converged_ = polished.converged
-        self.certifies_ = FULL if outcome.full else SPAN
-        if "C" in vars(self):  # not of a one-class machine
-            self.C_ = check_penalty(self.C) * outcome.factor
+        certify(self, outcome)
         warn_of(outcome, self.tol)
 
     def _warm_point(self, problem: Problem) -> Start | None:

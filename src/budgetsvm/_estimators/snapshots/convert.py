@@ -5,6 +5,7 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
+from budgetsvm._common.checks import best_instead
 from budgetsvm._common.records import Fields, Record
 from budgetsvm._estimators.features import BudgetFeatures
 from budgetsvm._estimators.one_class.estimator import BudgetOneClassSVM
@@ -45,7 +46,7 @@ def _record(machine: Any) -> Record:
     if type(machine) is not _KINDS.get(kind):
         message = (
             f"a {type(machine).__module__}.{kind} is none of the estimators that a snapshot can hold: "
-            f"{', '.join(_KINDS)}; use a pickle"
+            f"{', '.join(_KINDS)}; use a pickle{best_instead(machine)}"
         )
         raise ValueError(message)
     if not hasattr(machine, "_expansion"):

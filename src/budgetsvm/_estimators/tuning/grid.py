@@ -118,7 +118,9 @@ def _listed(name: str, values: Values, middle: float, farthest: float) -> list[A
             raise TypeError(message)
         count = check_count(name, values, least=1)
         powers = np.linspace(-1, 1, count) if count > 1 else np.zeros(1)
-        return [float(x) for x in middle * farthest**powers]
+        least, most = np.finfo(float).tiny, np.finfo(float).max  # of features in odd units
+        with np.errstate(over="ignore"):
+            return [float(x) for x in np.clip(middle * farthest**powers, least, most)]
     given = list(values)  # type: ignore[arg-type]
     if not given:
         message = f"{name} must be a number of values, or a list of some, not {values!r}"

@@ -105,6 +105,7 @@ def prepare(
         int(seed),
         count_threads(wanted.n_jobs),
         deadline,
+        wanted.guarded,
     )
     scale = gammas_for(["scale"], machine, rows) if gammas else ()
     usual = Grid((machine.C,), scale, () if auto is None else (auto.usual,))

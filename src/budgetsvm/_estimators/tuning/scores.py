@@ -27,6 +27,9 @@ class Heat:
     fit_seconds: _Array  #: with a part of those of the terms, which all C share
     score_seconds: _Array
     other_parts: float = 0.0  #: of the terms: what a fit of a single C would take beyond that
+    of_parts: _Array | None = (
+        None  #: scores of parts of the rows held out, (C, parts), where a search is guarded
+    )
 
 
 class Scores:
@@ -39,7 +42,8 @@ class Scores:
             np.full(shape, np.nan) for _ in range(4)
         )
         self.rows = np.zeros(shape[:2], np.int64)  #: of the largest sample that a cell was tried on
-        self.of_rows: dict[int, _Array] = {}  #: values of every sample, by its size
+        #: Scores of parts, (C, line, split, part), of every sample, by its size; where they are wanted.
+        self.parts_of_rows: dict[int, _Array] = {}
         self.seconds_of_rows: dict[int, list[float]] = {}  #: of fits to samples, by their size
         self.n_scores = self.n_undefined = 0  #: that were asked for, and that were no numbers
 
@@ -53,8 +57,10 @@ class Scores:
         for array in (self.values, self.fit_seconds, self.score_seconds, self.other_parts):
             array[less, heat.line] = np.nan
         self.rows[some, heat.line] = heat.rows
-        every = self.of_rows.setdefault(heat.rows, np.full_like(self.values, np.nan))
-        every[some, heat.line, heat.split] = heat.scores
+        if heat.of_parts is not None:
+            shape = *self.values.shape, heat.of_parts.shape[1]
+            every = self.parts_of_rows.setdefault(heat.rows, np.full(shape, np.nan))
+            every[some, heat.line, heat.split] = heat.of_parts
         for array, new in (
             (self.values, heat.scores),
             (self.fit_seconds, heat.fit_seconds),

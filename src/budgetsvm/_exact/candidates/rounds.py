@@ -18,6 +18,7 @@ from budgetsvm._common.matrices.vectors import nonzero_places
 from budgetsvm._exact.blocks import solve_blocks
 from budgetsvm._exact.candidates.elimination import margin
 from budgetsvm._exact.dual import Certificate
+from budgetsvm._exact.kept import Kept
 from budgetsvm._exact.solved import SolvedDual
 from budgetsvm._exact.values.anew import ValuesAnew
 from budgetsvm._polish.lines.shift import best_shift
@@ -78,12 +79,11 @@ class Candidates:
         """Solve the problem; None: it takes too many rows or terms. What a few rounds have not solved is returned as it is."""
         wanted = int(np.clip(_SAMPLE * budget, _FEWEST, _MOST))
         size = min(len(self._every), bounds.most_rows - 2 * _LEAST_OF_SIDE, wanted)
-        if size < _SMALLER or (
-            np.isfinite(bounds.most_expected) and not self._promises(size, bounds)
-        ):
+        asks = np.isfinite(bounds.most_expected) and not self._beta.any()
+        if size < _SMALLER or (asks and not self._promises(size, bounds)):
             return None
         chosen, gap, found = self._sample(size), np.inf, None
-        best, since = np.inf, 0
+        best, dual, since = np.inf, 0.0, 0
         while since < _PATIENCE:
             if len(chosen) > bounds.most_rows and found is not None:
                 # A solution of too few rows makes losses for too many others.
@@ -97,11 +97,13 @@ class Candidates:
                 return None
             show(found)
             gap = found.found.gap
-            since = 0 if gap < _PROGRESS * best else since + 1
-            best = min(best, gap)
+            # Far from the solution, P may take its time, and the gap says nothing.
+            progress = gap < _PROGRESS * best or _PROGRESS * found.found.dual > dual
+            since = 0 if progress else since + 1
+            best, dual = min(best, gap), max(dual, found.found.dual)
             if gap <= bounds.goal or found.passes >= self._limits.max_passes:
                 break
-            chosen = self._candidates(found, chosen)
+            chosen = self._candidates(found, chosen, size)
         return found
 
     def _promises(self, size: int, bounds: Bounds) -> bool:
@@ -138,7 +140,10 @@ class Candidates:
         targets = self._targets.some(chosen)
         start = self._beta[chosen] * targets.y if self._beta.any() else None
         some = Problem(rows, targets)
-        found = solve_blocks(self._kernel, some, self._limits, goal, lambda *_: None, start=start)
+        # However far it comes: D is larger, and the next candidates may be easier.
+        found = solve_blocks(
+            self._kernel, some, self._limits, goal, lambda *_: None, start=start, kept=Kept()
+        )
         if found is None:
             return None
         self._work += found.passes * len(chosen)
@@ -164,12 +169,18 @@ class Candidates:
         passes = 1 + int(self._work / len(beta))
         return SolvedDual(self._every, targets, beta, f, bias, known, passes)
 
-    def _candidates(self, found: SolvedDual, before: _Indices) -> _Indices:
-        """Return who may be a support vector: who is one, who has a loss, and of those before, who nearly has one."""
-        slack = self._targets.slack(found.f + found.bias)
-        may_be = (found.beta != 0) | (self._targets.loss.value(slack) > 0)
-        near = self._targets.loss.distance(slack[before]) < _NEAR * margin(self._targets)
-        may_be[before[near]] = True
+    def _candidates(self, found: SolvedDual, before: _Indices, fewest: int) -> _Indices:
+        """Return who may be a support vector: who is one, who has a loss, and of those before, who nearly has one.
+
+        Where that is hardly anybody, the next ones are those who are nearest to a loss, of all rows.
+        """
+        loss, slack = self._targets.loss, self._targets.slack(found.f + found.bias)
+        may_be, distance = (found.beta != 0) | (loss.value(slack) > 0), loss.distance(slack)
+        may_be[before[distance[before] < _NEAR * margin(self._targets)]] = True
+        missing = min(fewest, len(slack)) - np.count_nonzero(may_be)
+        if missing > 0:
+            others = np.flatnonzero(~may_be)
+            may_be[others[np.argpartition(distance[others], missing - 1)[:missing]]] = True
         return np.flatnonzero(may_be)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
-from budgetsvm._common.checks import check_choice
+from budgetsvm._common.checks import best_instead, check_choice
 from budgetsvm._common.public import public_in
 from budgetsvm._estimators.compression.terms import Smaller
 from budgetsvm._estimators.features import BudgetFeatures
@@ -145,7 +145,7 @@ def _parts(estimator: Any) -> tuple[Any, Affine | None]:
             raise ValueError(message)
         estimator, scaler = steps[-1], affine_of(steps[0]) if len(steps) == 2 else None
     if type(estimator) not in _KINDS:
-        message = f"a {type(estimator).__name__} cannot be written in C: only estimators of budgetsvm, and scalers before them"
+        message = f"a {type(estimator).__name__} cannot be written in C: only estimators of budgetsvm, and scalers before them{best_instead(estimator)}"
         raise ValueError(message)
     if not hasattr(estimator, "_expansion"):
         message = f"this {type(estimator).__name__} is not fitted yet: there is nothing to write"

@@ -3,6 +3,7 @@
 from time import perf_counter
 from typing import Any
 
+from budgetsvm._estimators.fitting.training import certify
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm._estimators.user_input import SCALED, check_penalty, generator
@@ -30,6 +31,7 @@ class FoldPath:
         problem = machine._problem(X, targets)
         self._training = machine._training(settings, generator(machine.random_state), started)
         self._problem, self._empty = problem, machine._expansion
+        machine.n_iter_ = 0  # visits, where there is no phase 1
         self._path: SpanPath | None = None
         self._alpha: Any = None  # of the exact machine before, as a share of its bounds
         self._kept, self._how = Kept(), machine._polishing(self._training, self._training.observers)
@@ -52,7 +54,7 @@ class FoldPath:
         if outcome is None:
             outcome = self._solve_in_span(scale)
         machine._expansion = held_out.known_by(outcome.model)
-        machine.converged_ = outcome.polished.converged
+        certify(machine, outcome)
         return machine
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._estimators.tuning.cells.fold_path import FoldPath
 from budgetsvm._estimators.tuning.cells.held_out import HeldOutRows
 from budgetsvm._estimators.tuning.grid import Grid
+from budgetsvm._estimators.tuning.guard.parts import scores_of_parts
 from budgetsvm._estimators.tuning.scores import Heat
 
 _Indices = NDArray[np.intp]
@@ -47,6 +48,7 @@ class Heats:
     seed: int
     n_threads: int
     deadline: float  #: a value of the clock
+    guarded: bool = False  #: scores of parts of the rows held out are wanted, too
 
     @property
     def most_rows(self) -> int:
@@ -81,7 +83,7 @@ class Heats:
         path = FoldPath(machine, X, y, weights, self.grid.middle)
         shared = (perf_counter() - started) / len(Cs)
         rows = HeldOutRows(machine._validate(X_test, reset=False), n_threads)
-        found = []
+        found, parts = [], []
         for C in Cs:
             begun = perf_counter()
             solved = path.solve(C, rows)
@@ -91,11 +93,14 @@ class Heats:
             score = _as_number(self.scorer(solved, X_test, y_test))
             score = score if np.isfinite(score) else np.nan  # is not to be compared with others
             found.append((score, shared + done - begun, perf_counter() - done))
+            if self.guarded:
+                parts.append(scores_of_parts(solved, X_test, y_test))
         path.close()
         scores, fits, looks = np.array(found).reshape(-1, 3).T
         rows_tried = min(task.most_rows, self.most_rows)  # splits may differ by a row or two
         tried, others = task.Cs[: len(found)], (len(Cs) - 1) * shared
-        return Heat(task.line, task.split, tried, rows_tried, scores, fits, looks, others)
+        of_parts = np.array(parts) if parts else None
+        return Heat(task.line, task.split, tried, rows_tried, scores, fits, looks, others, of_parts)
 
     def _machine(self, task: Task, n_threads: int) -> BudgetMachine:
         machine: BudgetMachine = clone(self.machine)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from budgetsvm._estimators.tuning.cells.heats import Heats, Task
 from budgetsvm._estimators.tuning.grid import Grid
 from budgetsvm._estimators.tuning.guard.gain import is_gain
+from budgetsvm._estimators.tuning.guard.parts import together
 from budgetsvm._estimators.tuning.progress import SearchProgress
 from budgetsvm._estimators.tuning.race import first_looks, linear, sample_sizes
 from budgetsvm._estimators.tuning.scores import Scores
@@ -84,17 +85,19 @@ class DefaultCell:
 
         Where there was no time for the default cell, not even on a sample, there is none to fit it to all rows either.
         """
-        n_splits = len(self._heats.splits)
         if not self.scores.counts().any():
             return bool(scores.counts().any())
-        for rows in sorted(self.scores.of_rows, reverse=True):
-            if rows not in scores.of_rows:
+        for rows in sorted(self.scores.parts_of_rows, reverse=True):
+            if rows not in scores.parts_of_rows:
                 continue
-            default = self.scores.of_rows[rows][0, 0]
-            others = scores.of_rows[rows].reshape(-1, n_splits)
-            common = _common_splits(default, others, best)
-            if not common.any():
+            every = scores.parts_of_rows[rows]
+            cells = every.reshape(-1, *every.shape[2:])
+            default = self.scores.parts_of_rows[rows][0, 0]
+            splits = _common(default, cells, best).any(axis=1)
+            if not splits.any():
                 continue
+            default, others = together(default[splits]), together(cells[:, splits])
+            common = _common(default, others, best)
             default, others = default[common], others[:, common]
             known = np.asarray(np.isfinite(others).all(axis=1))
             best_is_better = not known[best] or others[best].mean() > default.mean()
@@ -102,10 +105,10 @@ class DefaultCell:
         return False
 
 
-def _common_splits(
+def _common(
     default: NDArray[np.float64], others: NDArray[np.float64], best: int
 ) -> NDArray[np.bool_]:
-    """Return on which splits the default cell was tried, and the best of the others or, if that was not tried, any."""
+    """Return where the default cell was tried, and the best of the others or, if that was not tried, any."""
     tried = np.isfinite(others)
     rivals = tried[best] if tried[best].any() else tried.any(axis=0)
-    return np.isfinite(default) & rivals
+    return np.asarray(np.isfinite(default) & rivals)
