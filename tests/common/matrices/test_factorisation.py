@@ -10,6 +10,7 @@ from budgetsvm._common.matrices import factorisation
 from budgetsvm._common.matrices.factorisation import (
     cholesky,
     cut_to_lower,
+    mirrored,
     principal,
     symmetrised,
 )
@@ -96,3 +97,9 @@ def test_parts_of_matrices(n: int) -> None:
     chosen = rng.permutation(n)[: n // 2 + 1]
     np.testing.assert_array_equal(principal(A, chosen), A[np.ix_(chosen, chosen)])
     np.testing.assert_array_equal(symmetrised(A.copy()), 0.5 * (A + A.T))
+
+
+@pytest.mark.parametrize("n", [1, 5, 512, 1100])
+def test_mirrored(n: int) -> None:
+    A = np.random.default_rng(0).standard_normal((n, n))
+    np.testing.assert_array_equal(mirrored(A.copy()), np.triu(A) + np.triu(A, 1).T)

@@ -85,3 +85,13 @@ def symmetrised(matrix: _Array) -> _Array:
             mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
             matrix[rows, columns], matrix[columns, rows] = mean, mean.T
     return matrix
+
+
+def mirrored(matrix: _Array) -> _Array:
+    """Return A with what is above its diagonal below it, too, in its place; tile by tile, for the same reason."""
+    tiles = _pieces(0, len(matrix))
+    for i, rows in enumerate(tiles):
+        for columns in tiles[i + 1 :]:
+            matrix[columns, rows] = matrix[rows, columns].T
+        matrix[rows, rows] = np.triu(matrix[rows, rows]) + np.triu(matrix[rows, rows], 1).T
+    return matrix

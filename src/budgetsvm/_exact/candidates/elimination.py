@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, blas, lapack, solve_triangular
 
 from budgetsvm._common.limits import Limits
+from budgetsvm._common.matrices.factorisation import mirrored
 from budgetsvm._exact.dual import Certificate, certificate
 from budgetsvm._exact.fewer_terms import Expansion
 from budgetsvm._exact.solved import SolvedDual
@@ -31,10 +32,8 @@ MOST = 3000
 _WIDTH = 0.05  # ε, in units of the margin
 _AT_ONCE = 64  # that go, before the whole of H⁻¹ follows
 _POOL = 4  # times these, candidates for that: corrections of rank one are theirs alone
-_RIDGE, _MORE = (
-    1e-12,
-    100.0,
-)  # of the largest diagonal entry; times that, where rounding makes H indefinite
+# Of the largest diagonal entry; times that, where rounding makes H indefinite.
+_RIDGE, _MORE = 1e-12, 100.0
 
 
 def without_some(
@@ -49,7 +48,7 @@ def without_some(
     hessian = values.gram(terms).astype(np.float64)
     free = np.flatnonzero(abs(coef) < box)
     on_margin = hessian[free] * np.sqrt(box[free] / (2 * _WIDTH * margin(targets)))[:, np.newaxis]
-    hessian += on_margin.T @ on_margin
+    blas.dsyrk(1.0, on_margin.T, beta=1.0, c=hessian.T, lower=1, overwrite_c=1)
     try:
         stay, coef = eliminate(hessian, coef, count, values.limits)
     except LinAlgError:
@@ -70,7 +69,7 @@ def margin(targets: SingleTarget) -> float:
 def eliminate(
     hessian: _Matrix, coef: _Vector, count: int, limits: Limits
 ) -> tuple[_Indices, _Vector]:
-    """Return which `count` terms stay, and their coefficients; the Hessian is overwritten."""
+    """Return which `count` terms stay, and their coefficients; of the Hessian, which is lost, what is above the diagonal counts."""
     inverse, coef = _inverse(hessian), coef.copy()
     alive = np.ones(len(coef), np.bool_)
     excess = len(coef) - count
@@ -90,18 +89,15 @@ def eliminate(
 
 def _inverse(hessian: _Matrix) -> _Matrix:
     """Return the inverse of a matrix that is positive definite, but for rounding."""
-    ridge = _RIDGE * float(np.diag(hessian).max())
-    while True:
-        lower, failed = lapack.dpotrf(
-            hessian.T + ridge * np.eye(len(hessian)), lower=1, overwrite_a=1
-        )
+    diagonal = np.einsum("ii->i", hessian)
+    ridge = _RIDGE * float(diagonal.max())
+    while np.isfinite(ridge):
+        diagonal += ridge
+        lower, failed = lapack.dpotrf(hessian.T, lower=1)
         if not failed:
-            half = lapack.dpotri(lower, lower=1, overwrite_c=1)[0]
-            half += np.tril(half, -1).T - np.triu(half, 1)
-            return np.ascontiguousarray(half.T)
-        if not np.isfinite(ridge):
-            raise LinAlgError("the Hessian is not positive definite")
+            return mirrored(lapack.dpotri(lower, lower=1, overwrite_c=1)[0].T)
         ridge *= _MORE
+    raise LinAlgError("the Hessian is not positive definite")
 
 
 def _cheapest(inverse: _Matrix, coef: _Vector, alive: _Indices, count: int) -> _Indices:
