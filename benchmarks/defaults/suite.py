@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 from benchmarks.defaults.data import DataSet, all_sets
+from benchmarks.measuring.memory import keep_memory
 from benchmarks.measuring.timing import limited_threads, load_average
 from benchmarks.options import Options
 from benchmarks.problems.data_sets import Problem, Spec
@@ -46,7 +47,7 @@ _COLUMNS = (
 _NOTE = (
     f"All defaults on both sides, behind a StandardScaler; regression (no classes): SVR, targets standardised. Means over {_FOLDS} "
     "folds, shuffled, the same for both. Points: 100 × accuracy or R²; ±: the standard error of the difference. "
-    "Processor seconds of a fit, one thread; predict: the ratio of those of predictions."
+    "Processor seconds of a fit, one thread, in a process that keeps the memory that it has had; predict: the ratio of those of predictions."
 )
 
 
@@ -62,6 +63,8 @@ def run(record: Record, problems: Iterator[Problem], options: Options) -> None: 
         record.missing.append(text)
         print(f"MISSING: {text}")
 
+    if not keep_memory():
+        print("memory is given back after each fit")
     named = os.environ.get("BUDGETSVM_DATA")
     rows, table = [], record.table(TITLE, _COLUMNS, _NOTE)
     for data in all_sets(Path(named) if named else None, missing):
