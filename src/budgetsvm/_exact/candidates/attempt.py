@@ -100,14 +100,18 @@ def _outcome_of_candidates(
     how.observer.in_task(LEAVE_OUT)
     values = ValuesAnew(problem.rows, model.kernel, how.limits)
     good = _OF_TOLERANCE * how.limits.tol
-    few = len(found.support) <= MOST
-    fewer = without_some(values, found, budget) if few else _near_by(values, found, budget, good)
-    if fewer is None or (fewer[1].gap > good and not few):
+    chosen_well = len(found.support) <= MOST
+    fewer = (
+        without_some(values, found, budget)
+        if chosen_well
+        else _near_by(values, found, budget, good)
+    )
+    if fewer is not None and fewer[1].gap <= good:
+        how.observer.in_task(CERTIFY)
+        return outcome_of_fewer(model, problem, how, found, fewer)
+    if fewer is None or not chosen_well:
         return None
-    if fewer[1].gap > good:
-        return polish_model(model_of(model.kernel, problem.rows, fewer[0]), problem, how, None)
-    how.observer.in_task(CERTIFY)
-    return outcome_of_fewer(model, problem, how, found, fewer)
+    return polish_model(model_of(model.kernel, problem.rows, fewer[0]), problem, how, None)
 
 
 def _near_by(

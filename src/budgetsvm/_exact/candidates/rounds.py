@@ -36,15 +36,10 @@ _FEWEST, _MOST = 512, 2048
 _LEAST_OF_SIDE = 16  # rows
 _SMALLER = 4  # times, the sample before it, which tells how the number of support vectors grows
 _SLOWER = 0.03  # of that power is lost whenever the rows double
-_PROGRESS, _PATIENCE = (
-    0.9,
-    4,
-)  # of the gap is left, after so many rounds, where there is use in going on
-_ROUGH, _OF_GAP, _OF_GOAL = (
-    0.05,
-    0.1,
-    0.5,
-)  # how near a round comes to the solution of its candidates
+# Of the gap is left, or of a larger D was there before, after so many rounds, where there is use in going on.
+_PROGRESS, _PATIENCE = 0.9, 4
+# How near a round comes to the solution of its candidates: at least, of the gap of all rows, and of the goal.
+_ROUGH, _OF_GAP, _OF_GOAL = 0.05, 0.1, 0.5
 _NEAR = 0.3  # of the width of the margin: who is as near to a loss remains a candidate
 
 
