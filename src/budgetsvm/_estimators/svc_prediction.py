@@ -9,6 +9,7 @@ import numpy as np
 import scipy  # whose parts are imported when they are used
 from numpy.typing import NDArray
 
+from budgetsvm._common.checks import check_truth
 from budgetsvm._common.threads import count_threads
 from budgetsvm._estimators.fitting.two_phases import BudgetMachine
 from budgetsvm._model.decisions import (
@@ -215,6 +216,7 @@ class ClassPrediction(BudgetMachine):
         """Return the classes that values stand for."""
         if values.shape[1] == 1:
             return (values[:, 0] > 0).astype(np.intp)
+        check_truth("break_ties", self.break_ties, HEAD_TO_HEAD)
         if self._pairwise and not self.break_ties:
             return first_winners(values, len(self.classes_), self._tie_order)
         if self._pairwise and self.break_ties == HEAD_TO_HEAD:
@@ -266,9 +268,11 @@ class ClassPrediction(BudgetMachine):
 
 
 def _with_largest(found: NDArray[np.float64], won: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return numbers of classes, the largest of which is exchanged for that of the class that has won."""
+    """Return numbers of classes, the largest of which is exchanged for that of the class that has won; it is made the only largest."""
     every, largest = np.arange(len(found)), found.argmax(axis=1)
     found[every, won], found[every, largest] = found[every, largest], found[every, won]
+    equal = np.flatnonzero(found.argmax(axis=1) != won)
+    found[equal, won[equal]] = np.nextafter(found[equal, won[equal]], np.inf)
     return found
 
 
