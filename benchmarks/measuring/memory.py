@@ -6,8 +6,6 @@ from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _FORGET = Path("/proc/self/clear_refs")
-
-
 _TRIM_THRESHOLD, _MOST_MAPPED = -1, -4  # of mallopt
 
 

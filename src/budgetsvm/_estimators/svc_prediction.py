@@ -31,9 +31,8 @@ from budgetsvm._problem.pair_targets import (
 from budgetsvm._problem.targets import Targets
 from budgetsvm.losses import BY_NAME, Logistic
 
-HEAD_TO_HEAD: Final = (
-    "head_to_head"  #: classes that win equally many pairs are compared with each other
-)
+#: Classes that win equally many pairs are compared with each other.
+HEAD_TO_HEAD: Final = "head_to_head"
 _RIDGE = 1e-12  # shares of 0 and 1 leave some of them undecided
 _SYSTEMS = 1 << 20  # numbers of linear systems that are solved together
 _NO_SIGMOID = (

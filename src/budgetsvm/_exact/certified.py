@@ -113,10 +113,8 @@ def outcome_of_fewer(
 ) -> Outcome:
     """Return a model of fewer terms than the solution of a single output has, audited; P is its own."""
     expansion, known = fewer
-    model, rows = (
-        model_of(of.kernel, problem.rows, expansion),
-        sample_rows(len(problem.rows), how.rng),
-    )
+    model = model_of(of.kernel, problem.rows, expansion)
+    rows = sample_rows(len(problem.rows), how.rng)
     values = model.decision(problem.rows.given(rows), how.limits.n_threads)
     evidence, reached = Evidence(rows, values, 0.0, 0.0), (solved.alpha, solved.passes)
     found = _put_together(model, reached, [known], evidence, how)

@@ -27,9 +27,8 @@ class Heat:
     fit_seconds: _Array  #: with a part of those of the terms, which all C share
     score_seconds: _Array
     other_parts: float = 0.0  #: of the terms: what a fit of a single C would take beyond that
-    of_parts: _Array | None = (
-        None  #: scores of parts of the rows held out, (C, parts), where a search is guarded
-    )
+    #: Scores of parts of the rows held out, (C, parts), where a search is guarded.
+    of_parts: _Array | None = None
 
 
 class Scores:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from budgetsvm._common.limits import Limits
-from budgetsvm._common.matrices.vectors import nonzero_places
+from budgetsvm._common.matrices.vectors import evenly_spread, nonzero_places
 from budgetsvm._exact.blocks import solve_blocks
 from budgetsvm._exact.candidates.elimination import margin
 from budgetsvm._exact.dual import Certificate
@@ -30,7 +30,6 @@ _Indices = NDArray[np.int64]
 #: Is told of the solution so far, the certificate of all rows with it.
 Show = Callable[[SolvedDual], None]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio: its multiples are evenly spread
 _SAMPLE = 2  # rows for each term of the budget, to begin with
 _FEWEST, _MOST = 512, 2048
 _LEAST_OF_SIDE = 16  # rows
@@ -126,7 +125,7 @@ class Candidates:
         parts = [nonzero_places(self._beta)]
         for side in (np.flatnonzero(y > 0), np.flatnonzero(y < 0)):
             count = max(_LEAST_OF_SIDE, -(-size * len(side) // n))
-            parts.append(_first_of(side, count))
+            parts.append(evenly_spread(side, count))
         return np.unique(np.concatenate(parts))
 
     def _on(self, chosen: _Indices, goal: float) -> SolvedDual | None:
@@ -177,10 +176,3 @@ class Candidates:
             others = np.flatnonzero(~may_be)
             may_be[others[np.argpartition(distance[others], missing - 1)[:missing]]] = True
         return np.flatnonzero(may_be)
-
-
-def _first_of(rows: _Indices, count: int) -> _Indices:
-    """Return so many of some rows, evenly spread."""
-    if count >= len(rows):
-        return rows
-    return rows[np.argpartition(rows.astype(np.uint64) * _GOLDEN, count)[:count]]

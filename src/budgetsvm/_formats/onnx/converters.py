@@ -151,9 +151,8 @@ def _head_to_head(graph: Graph, values: str, n_classes: int) -> str:
     """Find which classes win most pairs and, of several, most clearly against each other."""
     incidence = _incidence(n_classes)
     wins = _wins(graph, values, incidence)
-    first = graph.add(
-        "ArgMax", wins, axis=1, keepdims=1
-    )  # ReduceMax has not been the same in all versions
+    # ReduceMax has not been the same in all versions.
+    first = graph.add("ArgMax", wins, axis=1, keepdims=1)
     best = graph.add("Equal", wins, graph.add("GatherElements", wins, first, axis=1))
     both = graph.add("MatMul", graph.add("Cast", best, to=DOUBLE), abs(incidence).T)
     known = graph.add("Where", graph.add("Greater", both, 1.5), values, 0.0)

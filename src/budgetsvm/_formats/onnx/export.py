@@ -34,7 +34,8 @@ def to_onnx(estimator: Any, X: Any, *, target_opset: Any = None) -> Any:
     -------
     model : onnx.ModelProto
         Its outputs are, of a BudgetSVC, ``label``, ``probabilities`` if it has some, and ``scores``, the decision values, as
-        (n_samples, 1) for two classes (where several classes win equally many pairs, that of the label need not be the largest here); of a BudgetOneClassSVM ``label`` and ``scores``; of others ``variable``.
+        (n_samples, 1) for two classes (where several classes win equally many pairs, that of the label need not be the
+        largest here); of a BudgetOneClassSVM ``label`` and ``scores``; of others ``variable``.
         ``model.SerializeToString()`` are the bytes of its file.
 
     Raises

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from budgetsvm._common.matrices.vectors import nonzero_places
+from budgetsvm._common.matrices.vectors import evenly_spread, nonzero_places
 from budgetsvm._polish.matrix.interface import Matrix
 
 _Vector = NDArray[np.float64]
 _Indices = NDArray[np.int64]
 
 _HEAVY = 10  # times the mean weight
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ / golden ratio
 
 
 class RowSum:
@@ -81,8 +80,7 @@ class Samples:
         """Return a sample of about so many rows; heavy ones, whom nobody can stand for, come on top."""
         if count >= len(self._light):
             return self.everything
-        first = np.argpartition(self._light.astype(np.uint64) * _GOLDEN, count)[:count]
-        some, weights = self._light[first], np.zeros_like(self._weights)
+        some, weights = evenly_spread(self._light, count), np.zeros_like(self._weights)
         light = self._weights[self._light].sum(), self._weights[some].sum()
         factor = float(light[0] / light[1])
         weights[some] = self._weights[some]
